@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# The library: every .cpp (and .cu) under sextant/ that is not a test.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(PNG REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(fmt REQUIRED)
+
+file(GLOB sextant_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sextant/*/*.cpp)
+list(FILTER sextant_sources EXCLUDE REGEX "_test\\.cpp$")
+if(SEXTANT_WITH_CUDA)
+  file(GLOB sextant_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sextant/*/*.cu)
+  # Without fused multiply-add the rasteriser gives the same bits on the CPU and on CUDA.
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/sextant/render/rasterize.cu
+                              PROPERTIES COMPILE_OPTIONS -fmad=false)
+endif()
+
+set(SEXTANT_CUDA_ARCHITECTURES_TEXT "${CMAKE_CUDA_ARCHITECTURES}")
+configure_file(${PROJECT_SOURCE_DIR}/sextant/core/build_config.h.in
+               ${PROJECT_BINARY_DIR}/generated/sextant/core/build_config.h @ONLY)
+
+add_library(sextant ${sextant_sources} ${sextant_cuda_sources})
+add_library(sextant::sextant ALIAS sextant)
+sextant_compile_settings(sextant)
+set_target_properties(sextant PROPERTIES POSITION_INDEPENDENT_CODE ON VERSION ${PROJECT_VERSION}
+                                         SOVERSION ${PROJECT_VERSION_MAJOR})
+target_include_directories(sextant PUBLIC
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(sextant
+  PUBLIC nlohmann_json::nlohmann_json
+  PRIVATE OpenMP::OpenMP_CXX PNG::PNG JPEG::JPEG fmt::fmt)
+if(SEXTANT_WITH_CUDA)
+  find_package(CUDAToolkit REQUIRED)
+  target_link_libraries(sextant PRIVATE CUDA::cudart_static)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  install(TARGETS sextant EXPORT sextant-targets)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/sextant/ ${PROJECT_BINARY_DIR}/generated/sextant/
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sextant FILES_MATCHING PATTERN "*.h")
+  install(EXPORT sextant-targets NAMESPACE sextant::
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
+  configure_package_config_file(
+    ${PROJECT_SOURCE_DIR}/cmake/sextant-config.cmake.in ${PROJECT_BINARY_DIR}/sextant-config.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/sextant-config-version.cmake
+                                   COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/sextant-config.cmake
+                ${PROJECT_BINARY_DIR}/sextant-config-version.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
+endif()

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <cub/device/device_scan.cuh>
+
+#include "sextant/core/cuda_check.h"
+#include "sextant/core/scan.h"
+
+namespace sextant::detail {
+
+namespace {
+
+/// The values, and a zero behind them so that the total comes out as one more element.
+template <class T>
+struct PaddedValue {
+  const T* values;
+  std::int64_t size;
+  SEXTANT_HD T operator()(std::int64_t index) const { return index < size ? values[index] : T(0); }
+};
+
+template <class T, class Input>
+void scan(const Context& context, Input input, T* sums, std::int64_t count) {
+  const cudaStream_t stream = cuda_stream(context);
+  std::size_t bytes = 0;
+  check_cuda(cub::DeviceScan::ExclusiveSum(nullptr, bytes, input, sums, count, stream), "scan");
+  Buffer<std::byte> workspace(context, static_cast<std::int64_t>(bytes));
+  check_cuda(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, input, sums, count, stream),
+             "scan");
+}
+
+}  // namespace
+
+template <class T>
+void exclusive_scan_cuda(const Context& context, View<const T> values, View<T> sums) {
+  if (sums.size == 0) return;
+  if (sums.size == values.size) {
+    scan(context, values.data, sums.data, sums.size);
+  } else {
+    const auto padded = thrust::make_transform_iterator(
+        thrust::make_counting_iterator(std::int64_t{0}), PaddedValue<T>{values.data, values.size});
+    scan(context, padded, sums.data, sums.size);
+  }
+}
+
+template void exclusive_scan_cuda(const Context&, View<const std::int32_t>, View<std::int32_t>);
+template void exclusive_scan_cuda(const Context&, View<const std::uint32_t>, View<std::uint32_t>);
+template void exclusive_scan_cuda(const Context&, View<const std::int64_t>, View<std::int64_t>);
+
+}  // namespace sextant::detail

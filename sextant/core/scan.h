@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/core/buffer.h"
+
+namespace sextant {
+
+/// sums[i] = values[0] + … + values[i - 1]. With room for one more element than `values`, the last
+/// receives the total: the offsets and the size of a list in one pass. In place is allowed when the
+/// sizes are equal. Compiled for int32, uint32 and int64: floating-point scans depend on the order
+/// of addition and are not offered. One pass over the data on CUDA, two on the CPU.
+template <class T>
+void exclusive_scan(const Context& context, View<const T> values, View<T> sums);
+
+namespace detail {
+template <class T>
+void exclusive_scan_cuda(const Context& context, View<const T> values, View<T> sums);
+}
+
+}  // namespace sextant

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/geometry/mesh.h"
+
+namespace sextant {
+
+namespace {
+
+template <class T>
+void require_same_device(const TriangleMesh& mesh, const Buffer<T>& part, const char* name) {
+  require(part.empty() || part.device() == mesh.device(), name, ": lies on ",
+          to_string(part.device()), ", the vertices on ", to_string(mesh.device()));
+}
+
+void check_indices(const TriangleMesh& mesh) {
+  const std::int64_t vertices = mesh.vertices.size();
+  std::int64_t triangle = 0;
+  for (const Vec3i& t : mesh.triangles.host()) {
+    for (const std::int32_t index : {t.x, t.y, t.z}) {
+      require(index >= 0 && index < vertices, "triangle ", triangle, ": vertex ", index,
+              " is not in 0..", vertices - 1);
+    }
+    ++triangle;
+  }
+  const auto materials = static_cast<std::int32_t>(mesh.materials.size());
+  for (const std::int32_t material : mesh.triangle_materials.host()) {
+    require(material >= 0 && material < materials, "triangle_materials: ", material,
+            " is not in 0..", materials - 1);
+  }
+}
+
+}  // namespace
+
+void check_mesh(const TriangleMesh& mesh) {
+  check_cloud(mesh.vertices);
+  require_same_device(mesh, mesh.texture_coordinates, "texture_coordinates");
+  require_same_device(mesh, mesh.triangles, "triangles");
+  require_same_device(mesh, mesh.triangle_materials, "triangle_materials");
+  require(
+      mesh.texture_coordinates.empty() || mesh.texture_coordinates.size() == mesh.vertices.size(),
+      "texture_coordinates: ", mesh.texture_coordinates.size(), " for ", mesh.vertices.size(),
+      " vertices");
+  require(
+      mesh.triangle_materials.empty() || mesh.triangle_materials.size() == mesh.triangles.size(),
+      "triangle_materials: ", mesh.triangle_materials.size(), " for ", mesh.triangles.size(),
+      " triangles");
+  if (mesh.device().kind == DeviceKind::kCpu) check_indices(mesh);
+}
+
+TriangleMesh copy(const Context& context, const TriangleMesh& from) {
+  TriangleMesh to;
+  to.vertices = copy(context, from.vertices);
+  to.texture_coordinates = copy(context, from.texture_coordinates);
+  to.triangles = copy(context, from.triangles);
+  to.triangle_materials = copy(context, from.triangle_materials);
+  for (const Material& material : from.materials) {
+    to.materials.push_back(
+        {material.name, material.diffuse, material.texture_file, copy(context, material.texture)});
+  }
+  return to;
+}
+
+}  // namespace sextant

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "sextant/core/device.h"
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (const auto& info : sextant::list_devices().devices) {
+    std::printf("device %s: %s\n", to_string(info.device).c_str(), info.name.c_str());
+  }
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+namespace sextant::testing {
+
+/// A file of the captured data that lies beside a checkout or where SEXTANT_SHARED_DATA points;
+/// nothing when it is not there, and the test then skips.
+inline std::optional<std::filesystem::path> shared_data(const char* relative) {
+  const char* root = std::getenv("SEXTANT_SHARED_DATA");
+  const std::filesystem::path folder =
+      root ? std::filesystem::path(root)
+           : std::filesystem::path(SEXTANT_SOURCE_DIR) / ".." / "shared" / "data";
+  const std::filesystem::path path = folder / relative;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  return path;
+}
+
+}  // namespace sextant::testing
