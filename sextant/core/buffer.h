@@ -145,6 +145,14 @@ Buffer<T> copy(const Context& context, const std::vector<T>& from) {
   return copy(context, view_of(from));
 }
 
+/// A new buffer in host memory with the same elements.
+template <class T>
+Buffer<T> to_host_buffer(const Context& context, const Buffer<T>& from) {
+  Buffer<T> to(Context::cpu(), from.size());
+  copy<T>(context, from, to);
+  return to;
+}
+
 /// The elements as a host vector, whatever device they lie on.
 template <class T>
 std::vector<std::remove_const_t<T>> to_host(const Context& context, View<T> from) {

@@ -77,4 +77,10 @@ Image<T> copy(const Context& context, const Image<T>& from) {
   return Image<T>(copy(context, from.pixels()), from.width(), from.height());
 }
 
+/// The same image in host memory, whatever device it lies on.
+template <class T>
+Image<T> to_host(const Context& context, const Image<T>& from) {
+  return Image<T>(to_host_buffer(context, from.pixels()), from.width(), from.height());
+}
+
 }  // namespace sextant

@@ -16,6 +16,22 @@ void check_part(const Cloud& cloud, const Buffer<T>& part, const std::string& na
           to_string(part.device()), ", the points on ", to_string(cloud.device()));
 }
 
+/// The cloud with each of its buffers replaced by what `transfer` makes of it.
+template <class Transfer>
+Cloud moved_parts(const Cloud& from, const Transfer& transfer) {
+  Cloud to;
+  to.points = transfer(from.points);
+  to.normals = transfer(from.normals);
+  to.colors = transfer(from.colors);
+  for (const Attribute& attribute : from.attributes) {
+    to.attributes.push_back({attribute.name, transfer(attribute.values)});
+  }
+  to.width = from.width;
+  to.height = from.height;
+  to.world_from_sensor = from.world_from_sensor;
+  return to;
+}
+
 }  // namespace
 
 void check_cloud(const Cloud& cloud) {
@@ -33,17 +49,11 @@ void check_cloud(const Cloud& cloud) {
 }
 
 Cloud copy(const Context& context, const Cloud& from) {
-  Cloud to;
-  to.points = copy(context, from.points);
-  to.normals = copy(context, from.normals);
-  to.colors = copy(context, from.colors);
-  for (const Attribute& attribute : from.attributes) {
-    to.attributes.push_back({attribute.name, copy(context, attribute.values)});
-  }
-  to.width = from.width;
-  to.height = from.height;
-  to.world_from_sensor = from.world_from_sensor;
-  return to;
+  return moved_parts(from, [&](const auto& part) { return copy(context, part); });
+}
+
+Cloud to_host(const Context& context, const Cloud& from) {
+  return moved_parts(from, [&](const auto& part) { return to_host_buffer(context, part); });
 }
 
 Bounds bounds(const Context& context, View<const Vec3f> points) {

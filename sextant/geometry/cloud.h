@@ -35,7 +35,9 @@ struct Cloud {
 /// of points and everything lies on one device.
 void check_cloud(const Cloud& cloud);
 
+/// The same cloud on the context's device, and in host memory.
 Cloud copy(const Context& context, const Cloud& from);
+Cloud to_host(const Context& context, const Cloud& from);
 
 /// The box around the finite points.
 struct Bounds {

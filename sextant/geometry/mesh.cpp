@@ -28,6 +28,23 @@ void check_indices(const TriangleMesh& mesh) {
   }
 }
 
+/// The mesh over vertices that are there already, with each of its own buffers replaced by what
+/// `transfer` makes of it.
+template <class Transfer>
+TriangleMesh moved_parts(const TriangleMesh& from, Cloud vertices, const Transfer& transfer) {
+  TriangleMesh to;
+  to.vertices = std::move(vertices);
+  to.texture_coordinates = transfer(from.texture_coordinates);
+  to.triangles = transfer(from.triangles);
+  to.triangle_materials = transfer(from.triangle_materials);
+  for (const Material& m : from.materials) {
+    to.materials.push_back(
+        {m.name, m.diffuse, m.texture_file,
+         Image<Rgb8>(transfer(m.texture.pixels()), m.texture.width(), m.texture.height())});
+  }
+  return to;
+}
+
 }  // namespace
 
 void check_mesh(const TriangleMesh& mesh) {
@@ -47,16 +64,13 @@ void check_mesh(const TriangleMesh& mesh) {
 }
 
 TriangleMesh copy(const Context& context, const TriangleMesh& from) {
-  TriangleMesh to;
-  to.vertices = copy(context, from.vertices);
-  to.texture_coordinates = copy(context, from.texture_coordinates);
-  to.triangles = copy(context, from.triangles);
-  to.triangle_materials = copy(context, from.triangle_materials);
-  for (const Material& material : from.materials) {
-    to.materials.push_back(
-        {material.name, material.diffuse, material.texture_file, copy(context, material.texture)});
-  }
-  return to;
+  return moved_parts(from, copy(context, from.vertices),
+                     [&](const auto& part) { return copy(context, part); });
+}
+
+TriangleMesh to_host(const Context& context, const TriangleMesh& from) {
+  return moved_parts(from, to_host(context, from.vertices),
+                     [&](const auto& part) { return to_host_buffer(context, part); });
 }
 
 }  // namespace sextant

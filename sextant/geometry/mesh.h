@@ -29,6 +29,8 @@ struct TriangleMesh {
 /// range.
 void check_mesh(const TriangleMesh& mesh);
 
+/// The same mesh on the context's device, and in host memory.
 TriangleMesh copy(const Context& context, const TriangleMesh& from);
+TriangleMesh to_host(const Context& context, const TriangleMesh& from);
 
 }  // namespace sextant

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/geometry/mesh.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/devices.h"
+
+namespace sextant {
+namespace {
+
+Cloud three_points() {
+  const Context cpu = Context::cpu();
+  Cloud cloud;
+  cloud.points = copy(cpu, std::vector<Vec3f>{{0, 0, 1}, {1, 0, 2}, {0, 1, 3}});
+  return cloud;
+}
+
+TriangleMesh textured_triangle() {
+  const Context cpu = Context::cpu();
+  TriangleMesh mesh;
+  mesh.vertices = three_points();
+  mesh.texture_coordinates = copy(cpu, std::vector<Vec2f>{{0, 0}, {1, 0}, {0, 1}});
+  mesh.triangles = copy(cpu, std::vector<Vec3i>{{0, 1, 2}});
+  mesh.triangle_materials = copy(cpu, std::vector<std::int32_t>{0});
+  mesh.materials.push_back({"paper", {1, 1, 1}, "paper.png", Image<Rgb8>(cpu, 2, 2)});
+  return mesh;
+}
+
+TEST(Cloud, BoundsLeaveHolesOut) {
+  std::vector<Vec3f> points(10000, Vec3f{NAN, NAN, NAN});
+  points[17] = {-1, 2, 3};
+  points[9000] = {4, -5, 6};
+  points[42] = {0, INFINITY, 0};
+  points[43] = {100, NAN, 0};
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Bounds box = bounds(context, copy(context, points));
+    EXPECT_EQ(box.low, (Vec3f{-1, -5, 3}));
+    EXPECT_EQ(box.high, (Vec3f{4, 2, 6}));
+    EXPECT_FLOAT_EQ(box.diagonal_m(), std::sqrt(25.0f + 49.0f + 9.0f));
+    EXPECT_TRUE(bounds(context, Buffer<Vec3f>(context, 0)).empty());
+    EXPECT_EQ(bounds(context, copy(context, std::vector<Vec3f>{{NAN, 0, 0}})).diagonal_m(), 0.0f);
+  }
+}
+
+TEST(Cloud, ChecksItsParts) {
+  const Context cpu = Context::cpu();
+  EXPECT_NO_THROW(check_cloud(Cloud{}));
+  Cloud cloud = three_points();
+  EXPECT_NO_THROW(check_cloud(cloud));
+  cloud.width = 3;
+  EXPECT_THROW(check_cloud(cloud), Error);
+  cloud.height = 1;
+  EXPECT_NO_THROW(check_cloud(cloud));
+  EXPECT_TRUE(cloud.organised());
+  cloud.attributes.push_back({"label", Buffer<float>(cpu, 2)});
+  EXPECT_THROW(check_cloud(cloud), Error);
+  cloud.attributes.clear();
+  cloud.normals = Buffer<Vec3f>(cpu, 4);
+  EXPECT_THROW(check_cloud(cloud), Error);
+}
+
+TEST(Mesh, ChecksItsIndices) {
+  const Context cpu = Context::cpu();
+  EXPECT_NO_THROW(check_mesh(TriangleMesh{}));
+  TriangleMesh mesh = textured_triangle();
+  EXPECT_NO_THROW(check_mesh(mesh));
+  for (const std::int32_t bad : {-1, 3}) {
+    mesh.triangles.host()[0].z = bad;
+    EXPECT_THROW(check_mesh(mesh), Error);
+  }
+  mesh.triangles.host()[0].z = 2;
+  mesh.triangle_materials.host()[0] = 1;
+  EXPECT_THROW(check_mesh(mesh), Error);
+  mesh.triangle_materials = Buffer<std::int32_t>(cpu, 2);
+  EXPECT_THROW(check_mesh(mesh), Error);
+}
+
+TEST(Mesh, TravelsWhole) {
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    TriangleMesh mesh = textured_triangle();
+    mesh.vertices.attributes.push_back({"label", Buffer<float>(Context::cpu(), 3)});
+    mesh.vertices.attributes[0].values.host()[2] = 8;
+    const TriangleMesh there = copy(context, mesh);
+    EXPECT_EQ(there.device(), context.device());
+    EXPECT_NO_THROW(check_mesh(there));
+    const TriangleMesh back = to_host(context, there);
+    EXPECT_EQ(back.vertices.points.host()[1], (Vec3f{1, 0, 2}));
+    EXPECT_EQ(back.vertices.attributes[0].values.host()[2], 8.0f);
+    EXPECT_EQ(back.triangles.host()[0], (Vec3i{0, 1, 2}));
+    EXPECT_EQ(back.materials[0].texture.width(), 2);
+    EXPECT_EQ(back.texture_coordinates.host()[2], (Vec2f{0, 1}));
+  }
+}
+
+}  // namespace
+}  // namespace sextant
