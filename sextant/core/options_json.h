@@ -5,7 +5,9 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <iomanip>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -15,6 +17,8 @@ namespace sextant {
 
 /// A value as an error message shows it: on one line and not too long.
 inline std::string shown(const nlohmann::json& value) {
+  if (value.is_array()) return "a list of " + std::to_string(value.size());
+  if (value.is_object()) return "an object with " + std::to_string(value.size()) + " keys";
   constexpr std::size_t kMostCharacters = 60;
   std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   if (text.size() > kMostCharacters) text = text.substr(0, kMostCharacters - 3) + "...";
@@ -126,8 +130,8 @@ struct JsonReader {
       using Limits = std::numeric_limits<T>;
       const bool low_is_type = range.low < static_cast<double>(Limits::min());
       const bool high_is_type = range.high > static_cast<double>(Limits::max());
-      const std::string low = low_is_type ? std::to_string(Limits::min()) : shortest(range.low);
-      const std::string high = high_is_type ? std::to_string(Limits::max()) : shortest(range.high);
+      const std::string low = low_is_type ? std::to_string(Limits::min()) : digits(range.low);
+      const std::string high = high_is_type ? std::to_string(Limits::max()) : digits(range.high);
       fail(name, ": ", shown(value), " is not a whole number in [", low, ", ", high, "]");
     };
     if (value.is_number_unsigned()) {
@@ -149,7 +153,11 @@ struct JsonReader {
     return static_cast<T>(whole);
   }
 
-  static std::string shortest(double value) { return json_of_number(value).dump(); }
+  static std::string digits(double bound) {
+    std::ostringstream text;
+    text << std::setprecision(15) << bound;
+    return text.str();
+  }
 };
 
 }  // namespace detail
@@ -169,11 +177,11 @@ template <HasFields Options>
 void options_from_json(const nlohmann::json& document, Options& options) {
   require(document.is_object(), "options: ", shown(document), " is not a JSON object");
   std::string names;
-  nlohmann::json known = options_to_json(options);
+  const nlohmann::json known = options_to_json(options);
   for (const auto& item : known.items()) names += (names.empty() ? "" : ", ") + item.key();
   for (const auto& item : document.items()) {
-    require(known.contains(item.key()), shown(item.key()), ": there is no such option; there are ",
-            names);
+    if (known.contains(item.key())) continue;
+    fail(shown(item.key()), ": there is no such option; there are ", names);
   }
   Options changed = options;
   Options::fields(changed, detail::JsonReader{document});

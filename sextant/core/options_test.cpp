@@ -117,7 +117,7 @@ TEST(OptionsJson, RefusesWithTheNameAndWhatIsAllowed) {
   EXPECT_TRUE(mentions(refusal({{"mode", 0}}), "mode: 0 is none of fast, exact"));
   EXPECT_TRUE(mentions(refusal({{"sigma_px", "wide"}}), "sigma_px: \"wide\" is not a number"));
   EXPECT_TRUE(mentions(refusal({{"sigma_px", "nan"}}), "sigma_px"));
-  EXPECT_TRUE(mentions(refusal(json::array({1})), "[1] is not a JSON object"));
+  EXPECT_TRUE(mentions(refusal(json::array({1})), "a list of 1 is not a JSON object"));
 }
 
 TEST(OptionsJson, NothingWrapsAround) {

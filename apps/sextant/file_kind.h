@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "sextant/io/image_info.h"
+
+namespace sextant::app {
+
+/// What a file holds.
+enum class FileKind { kGeometry, kImage, kCamera };
+
+/// "a cloud or mesh", "an image", "a camera".
+const char* describe(FileKind kind);
+
+/// Images by their first bytes, cameras by .json, everything else is taken for geometry.
+FileKind kind_of_content(const std::filesystem::path& path);
+/// Throws Error that lists the known extensions for any other.
+FileKind kind_of_extension(const std::filesystem::path& path);
+
+/// ".ply" for "Scan.PLY".
+std::string lower_extension(const std::filesystem::path& path);
+
+/// A grey image of 16 bits is a depth map here.
+bool is_depth_image(const ImageInfo& info);
+
+}  // namespace sextant::app

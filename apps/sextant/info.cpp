@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "apps/sextant/command.h"
+#include "apps/sextant/file_kind.h"
+#include "apps/sextant/progress_bar.h"
+#include "sextant/io/camera_json.h"
+#include "sextant/io/geometry_file.h"
+#include "sextant/io/image_file.h"
+#include "sextant/io/png.h"
+
+namespace sextant::app {
+
+namespace {
+
+/// Objects and rooms are smaller, and a scan in millimetres is larger.
+constexpr float kSuspiciousExtent_m = 50.0f;
+
+struct InfoCommand {
+  CommonOptions common;
+  std::string file;
+  double unit_m = 0;  ///< 0: metres for geometry, millimetres for depth maps
+};
+
+/// What is said of a file, for programs and for people.
+struct Description {
+  nlohmann::json document;
+  std::string text;
+};
+
+nlohmann::json to_json(const Vec3f& v) { return {v.x, v.y, v.z}; }
+
+Description describe_geometry(const InfoCommand& command) {
+  ReadOptions options;
+  if (command.unit_m > 0) options.unit_m = command.unit_m;
+  ProgressBar bar("reading", {"MB", 1e-6});
+  options.progress = bar.callback();
+  const GeometryInfo info = geometry_info(command.file, options);
+  const Bounds& box = info.bounds;
+  Description result;
+  result.document = {{"format", to_string(info.format)},
+                     {"encoding", info.encoding},
+                     {"points", info.points},
+                     {"invalid_points", info.invalid_points},
+                     {"triangles", info.triangles},
+                     {"fields", info.fields},
+                     {"materials", info.materials},
+                     {"width", info.width},
+                     {"height", info.height},
+                     {"comments", info.comments},
+                     {"low_m", nullptr},
+                     {"high_m", nullptr}};
+  result.text = fmt::format("{}: {} ({}), {} points", command.file, to_string(info.format),
+                            info.encoding, info.points);
+  if (info.width > 0) result.text += fmt::format(" in {} x {}", info.width, info.height);
+  if (info.invalid_points > 0)
+    result.text += fmt::format(", {} of them holes", info.invalid_points);
+  if (info.triangles > 0) result.text += fmt::format(", {} triangles", info.triangles);
+  result.text += "\n";
+  if (!info.fields.empty()) {
+    result.text += fmt::format("  with {}\n", fmt::join(info.fields, ", "));
+  }
+  if (!info.materials.empty()) {
+    result.text += fmt::format("  materials {}\n", fmt::join(info.materials, ", "));
+  }
+  if (!box.empty()) {
+    result.document["low_m"] = to_json(box.low);
+    result.document["high_m"] = to_json(box.high);
+    const Vec3f size = box.high - box.low;
+    result.text += fmt::format("  x {:.4g} to {:.4g}, y {:.4g} to {:.4g}, z {:.4g} to {:.4g} m\n",
+                               box.low.x, box.high.x, box.low.y, box.high.y, box.low.z, box.high.z);
+    result.text += fmt::format("  size {:.4g} x {:.4g} x {:.4g} m\n", size.x, size.y, size.z);
+    if (box.diagonal_m() > kSuspiciousExtent_m && command.unit_m == 0) {
+      result.text += "  larger than a room: if the file is in millimetres, pass --unit-m 0.001\n";
+    }
+  }
+  return result;
+}
+
+/// Adds how far the valid pixels of a depth map lie.
+void describe_depth(const InfoCommand& command, Description& description) {
+  DepthPngOptions options;
+  if (command.unit_m > 0) options.unit_m = command.unit_m;
+  const Image<float> depth = read_depth_png(command.file, options);
+  std::vector<float> valid;
+  for (const float z : depth.pixels().host()) {
+    if (std::isfinite(z)) valid.push_back(z);
+  }
+  std::sort(valid.begin(), valid.end());
+  description.document["valid_pixels"] = valid.size();
+  description.document["unit_m"] = options.unit_m;
+  const double share =
+      100.0 * static_cast<double>(valid.size()) / static_cast<double>(depth.pixels().size());
+  description.text += fmt::format("  depth map, {:.1f} % valid", share);
+  if (!valid.empty()) {
+    const float median = valid[valid.size() / 2];
+    description.document["low_m"] = valid.front();
+    description.document["median_m"] = median;
+    description.document["high_m"] = valid.back();
+    description.text += fmt::format(", {:.3f} to {:.3f} m, median {:.3f} m at {} m a step",
+                                    valid.front(), valid.back(), median, options.unit_m);
+  }
+  description.text += "\n";
+}
+
+Description describe_image(const InfoCommand& command) {
+  const ImageInfo info = image_info(command.file);
+  Description result;
+  result.document = {{"format", to_string(info.format)},
+                     {"width", info.width},
+                     {"height", info.height},
+                     {"channels", info.channels},
+                     {"bit_depth", info.bit_depth}};
+  result.text =
+      fmt::format("{}: {}, {} x {} pixels, {} x {} bit\n", command.file, to_string(info.format),
+                  info.width, info.height, info.channels, info.bit_depth);
+  if (is_depth_image(info)) describe_depth(command, result);
+  return result;
+}
+
+/// The angle that an image side spans, in degrees.
+double view_deg(int pixels, double focal_px, double centre_px) {
+  // Pixel centres are integers, so the image reaches from -½ to pixels - ½.
+  const double angle =
+      std::atan((pixels - 0.5 - centre_px) / focal_px) + std::atan((centre_px + 0.5) / focal_px);
+  return angle * 180 / std::numbers::pi;
+}
+
+Description describe_camera(const InfoCommand& command) {
+  const CameraFile file = read_camera_json(command.file);
+  const Camera& c = file.camera;
+  const double horizontal = view_deg(c.width, c.fx_px, c.cx_px);
+  const double vertical = view_deg(c.height, c.fy_px, c.cy_px);
+  Description result;
+  result.document = camera_to_json(file);
+  result.document["horizontal_view_deg"] = horizontal;
+  result.document["vertical_view_deg"] = vertical;
+  result.text = fmt::format(
+      "{}: camera, {} x {} px, fx {:.3f} fy {:.3f} cx {:.3f} cy {:.3f} px, {}\n"
+      "  sees {:.1f} x {:.1f} degrees (without distortion)\n",
+      command.file, c.width, c.height, c.fx_px, c.fy_px, c.cx_px, c.cy_px,
+      c.distortion.is_zero() ? "no distortion" : "with lens distortion", horizontal, vertical);
+  return result;
+}
+
+Description describe_file(const InfoCommand& command) {
+  switch (kind_of_content(command.file)) {
+    case FileKind::kImage:
+      return describe_image(command);
+    case FileKind::kCamera:
+      return describe_camera(command);
+    default:
+      return describe_geometry(command);
+  }
+}
+
+}  // namespace
+
+void add_info(CLI::App& app) {
+  auto state = std::make_shared<InfoCommand>();
+  CLI::App* command = add_command(
+      app, "info", "What a cloud, mesh, image, depth map or camera file holds",
+      "sextant info scan.ply\n  sextant info --json depth.png --unit-m 0.0002", state->common);
+  command->add_option("FILE", state->file, "PLY, PCD, OBJ, VTK, PNG, JPEG or camera JSON")
+      ->required();
+  command
+      ->add_option("--unit-m", state->unit_m,
+                   "metres per unit of the file (default: 1 for geometry, 0.001 for depth maps)")
+      ->check(CLI::Range(1e-9, 1e9));
+  command->callback([state]() {
+    context_for(state->common.device);
+    const Description description = describe_file(*state);
+    print_result(state->common, description.document, description.text);
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "sextant/core/options.h"
+
+namespace sextant::app {
+
+/// Visits the fields of an options struct and makes a flag of each: radius_px becomes --radius-px,
+/// with the field's help, default and range.
+class FlagAdder {
+ public:
+  explicit FlagAdder(CLI::App& command) : command_(command) {}
+
+  template <class T>
+  void operator()(std::string_view name, T& field, std::string_view help, Range range) const {
+    command_.add_option(flag(name), field, std::string(help))
+        ->check([range](const std::string& text) { return outside(text, range); })
+        ->capture_default_str();
+  }
+  void operator()(std::string_view name, bool& field, std::string_view help) const {
+    command_.add_flag(flag(name), field, std::string(help));
+  }
+  void operator()(std::string_view name, std::string& field, std::string_view help) const {
+    command_.add_option(flag(name), field, std::string(help))->capture_default_str();
+  }
+  template <class Enum, std::size_t N>
+  void operator()(std::string_view name, Enum& field, std::string_view help,
+                  const Choice<Enum> (&choices)[N]) const {
+    std::map<std::string, Enum> values;
+    std::string names;
+    for (const Choice<Enum>& choice : choices) {
+      values.emplace(choice.name, choice.value);
+      names += (names.empty() ? "" : ", ") + std::string(choice.name);
+    }
+    command_
+        .add_option_function<std::string>(
+            flag(name), [&field, values](const std::string& text) { field = values.at(text); },
+            std::string(help) + " (" + names + ")")
+        ->check([values, names](const std::string& text) {
+          return values.count(text) ? std::string() : text + " is none of " + names;
+        })
+        ->default_str(std::string(name_of(field, choices)));
+  }
+
+ private:
+  static std::string flag(std::string_view name) {
+    std::string text = "--" + std::string(name);
+    std::replace(text.begin(), text.end(), '_', '-');
+    return text;
+  }
+
+  /// The complaint about a number outside its range; empty when it is inside or no number, of which
+  /// the conversion complains.
+  static std::string outside(const std::string& text, Range range) {
+    double value = 0;
+    if (!CLI::detail::lexical_cast(text, value)) return {};
+    if (value >= range.low && value <= range.high) return {};
+    std::ostringstream message;
+    message << text << " is outside [" << range.low << ", " << range.high << "]";
+    return message.str();
+  }
+
+  CLI::App& command_;
+};
+
+template <HasFields Options>
+void add_flags(CLI::App& command, Options& options) {
+  Options::fields(options, FlagAdder(command));
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sextant/io/file.h"
+
+namespace sextant::bench {
+
+/// Median and 95th percentile of a sample.
+struct Spread {
+  double median = 0;
+  double p95 = 0;
+};
+inline Spread spread_of(std::vector<double> sample) {
+  if (sample.empty()) return {};
+  std::sort(sample.begin(), sample.end());
+  const auto at = [&](double share) {
+    return sample[static_cast<std::size_t>(share * static_cast<double>(sample.size() - 1) + 0.5)];
+  };
+  return {at(0.5), at(0.95)};
+}
+
+/// One line of a result: what we measured, the peer in the same run, and the goal.
+struct Row {
+  std::string what;
+  std::string unit;
+  std::optional<double> peer;
+  double ours = 0;
+  std::optional<double> goal;
+  std::optional<bool> met;
+};
+
+/// Prints the rows as a table and writes them as the JSON document that the documents are made
+/// from. The commit comes from the environment variable SEXTANT_COMMIT.
+inline void publish(const std::string& name, const std::string& device,
+                    const std::vector<Row>& rows, const std::string& file) {
+  const auto or_null = [](const auto& value) {
+    return value ? nlohmann::json(*value) : nlohmann::json();
+  };
+  nlohmann::json list = nlohmann::json::array();
+  std::printf("%-72s %10s %10s %10s\n", (name + " on " + device).c_str(), "peer", "ours", "unit");
+  for (const Row& row : rows) {
+    list.push_back({{"what", row.what},
+                    {"unit", row.unit},
+                    {"paper", nullptr},
+                    {"peer", or_null(row.peer)},
+                    {"ours", row.ours},
+                    {"goal", or_null(row.goal)},
+                    {"met", or_null(row.met)}});
+    std::printf("%-72s %10s %10.4g %10s%s\n", row.what.c_str(),
+                row.peer ? std::to_string(*row.peer).substr(0, 9).c_str() : "-", row.ours,
+                row.unit.c_str(), row.met ? (*row.met ? "  met" : "  MISSED") : "");
+  }
+  const char* commit = std::getenv("SEXTANT_COMMIT");
+  const nlohmann::json document{{"name", name},
+                                {"device", device},
+                                {"commit", commit ? nlohmann::json(commit) : nlohmann::json()},
+                                {"rows", list}};
+  if (file.empty()) return;
+  const std::string text = document.dump(2) + "\n";
+  write_file_atomically(file, std::as_bytes(std::span(text)));
+}
+
+}  // namespace sextant::bench

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "sextant/io/image_info.h"
+
+namespace sextant {
+
+/// A colour image on the host from a PNG or JPEG file, told apart by their content; see png.h and
+/// jpeg.h for what becomes of grey, alpha and 16-bit pixels.
+Image<Rgb8> read_image(const std::filesystem::path& path);
+Image<Rgb8> read_image(std::span<const std::byte> file, const std::string& name);
+
+/// PNG or JPEG by the extension: .png, .jpg or .jpeg.
+void write_image(const std::filesystem::path& path, ImageView<const Rgb8> image);
+void write_image(const std::filesystem::path& path, ImageView<const std::uint8_t> image);
+
+/// What the header says, without decoding pixels.
+ImageInfo image_info(const std::filesystem::path& path);
+ImageInfo image_info(std::span<const std::byte> file, const std::string& name);
+
+/// "PNG" or "JPEG".
+const char* to_string(ImageFormat format);
+
+}  // namespace sextant

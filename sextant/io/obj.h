@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sextant/geometry/mesh.h"
+#include "sextant/io/read_options.h"
+
+namespace sextant {
+
+/// A mesh on the host from a Wavefront OBJ file and the MTL files and textures beside it.
+///
+/// Read are v (with an optional weight, which is ignored, or red green blue from 0 to 1), vt, vn,
+/// f with every form of indices, negative ones included, usemtl and mtllib; other lines are
+/// skipped. Polygons become fans of triangles. The vertices come in the order of the v lines; one
+/// that is used with several normals or texture coordinates keeps the first, and each further
+/// combination adds a vertex behind all others, in the order of the faces. Where a corner names no
+/// normal or texture coordinate although others do, it is zero. Without faces, vn and vt of the
+/// same number as v belong to the vertices. An index out of range is an Error.
+///
+/// Materials come in the order of their first use; faces before the first usemtl get one called
+/// "default". A missing MTL file, and a texture that is missing or cannot be decoded, is no Error:
+/// the material keeps its name and Material::texture_file, and Material::texture stays empty.
+TriangleMesh read_obj(const std::filesystem::path& path, const ReadOptions& options = {});
+/// The same from memory; opens no other file, so materials have only their names. `name` stands for
+/// the file in messages.
+TriangleMesh read_obj(std::span<const std::byte> file, const std::string& name,
+                      const ReadOptions& options = {});
+
+/// The materials of an MTL file: newmtl, Kd and map_Kd (its options are skipped). Textures are
+/// loaded relative to the file, as read_obj does.
+std::vector<Material> read_mtl(const std::filesystem::path& path);
+/// The same from memory; opens no other file, so the textures stay empty.
+std::vector<Material> read_mtl(std::span<const std::byte> file, const std::string& name);
+
+/// Writes a mesh on the host: NAME.obj, and when it has materials NAME.mtl and for each texture
+/// image NAME_<number>.png beside it. Returns the names of parts that the format cannot hold and
+/// that were therefore left out: attributes, the size of an organised cloud, the sensor's pose.
+std::vector<std::string> write_obj(const std::filesystem::path& path, const TriangleMesh& mesh);
+
+}  // namespace sextant

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/io/file.h"
+#include "sextant/io/file_facts.h"
+#include "sextant/io/vtk.h"
+
+namespace sextant::detail {
+
+/// The same as read_vtk on an open source.
+TriangleMesh read_vtk(FileReader& source, const ReadOptions& options, FileFacts* facts = nullptr);
+
+}  // namespace sextant::detail
