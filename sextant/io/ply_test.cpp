@@ -270,7 +270,7 @@ TEST(Ply, ErrorsNameFileAndLine) {
       "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
       "0 0 0\n1 0 0\n0 1 0\n";
   EXPECT_TRUE(mentions(message_of(kHeader + face + "3 0 1 3\n"),
-                       "line 12: the vertex index 3 is outside 0 .. 2"));
+                       "line 13: the vertex index 3 is outside 0 .. 2"));
   EXPECT_TRUE(mentions(message_of(kHeader + face + "3 0 -1 2\n"), "the vertex index -1"));
   EXPECT_TRUE(mentions(message_of(kHeader + face + "-3 0 1 2\n"), "has the length -3"));
   EXPECT_TRUE(mentions(message_of(kHeader + face + "9 0 1 2\n"), "has the length 9"));
@@ -292,8 +292,9 @@ TEST(Ply, RefusesBrokenHeaders) {
   EXPECT_TRUE(mentions(message_of(kHeader + "property list float int n\nend_header\n"), "float"));
   EXPECT_TRUE(mentions(message_of(kHeader + "nonsense\nend_header\n"), "found 'nonsense'"));
   EXPECT_TRUE(mentions(message_of(kHeader + "element vertex 1\nend_header\n"), "appears twice"));
-  EXPECT_TRUE(mentions(message_of(kHeader + "property float x\nend_header\n0 0 0 0\n"),
-                       "'x' appears twice"));
+  EXPECT_TRUE(
+      mentions(message_of(kHeader + "property float x\nend_header\n0 0 0 0\n0 0 0 0\n0 0 0 0\n"),
+               "'x' appears twice"));
   EXPECT_TRUE(mentions(message_of("ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\n"
                                   "end_header\n0\n"),
                        "has no fields x, y and z"));

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034  # sourced by ./dev and scripts/measure_dependencies
+# Packages by task. "package:program" also counts as present when the program is on the path.
+# The names are the same on Debian 12 and Ubuntu 24.04.
+packages_build=(g++:g++ cmake:cmake ninja-build:ninja libpng-dev libjpeg-dev nlohmann-json3-dev
+                libcli11-dev libfmt-dev)
+packages_unit=(libgtest-dev libeigen3-dev)
+packages_clang=(clang:clang++ libclang-rt-dev libomp-dev)
+packages_peers=(libpcl-dev)
+# Other versions of clang-format break lines elsewhere.
+packages_format=(clang-format-14:clang-format-14)
+packages_tidy=(clang-tidy:clang-tidy libomp-dev)

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+
+#include "sextant/core/error.h"
+#include "sextant/io/jpeg.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    sextant::read_jpeg(std::as_bytes(std::span(data, size)), "fuzz");
+  } catch (const sextant::Error&) {
+  }
+  return 0;
+}
