@@ -6,6 +6,7 @@
 #include <pcl/io/pcd_io.h>
 #include <pcl/io/ply_io.h>
 #include <pcl/point_types.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstring>

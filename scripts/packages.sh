@@ -9,4 +9,5 @@ packages_clang=(clang:clang++ libclang-rt-dev libomp-dev)
 packages_peers=(libpcl-dev)
 # Other versions of clang-format break lines elsewhere.
 packages_format=(clang-format-14:clang-format-14)
-packages_tidy=(clang-tidy:clang-tidy libomp-dev)
+packages_lint=(python3:python3)
+packages_tidy=(clang-tidy:clang-tidy)

@@ -32,7 +32,9 @@ void* allocate_host(std::size_t bytes) {
   return data;
 }
 
-std::function<void()> device_release(const std::shared_ptr<ContextState>& state, void* data) {
+// Not called in a build without CUDA.
+[[maybe_unused]] std::function<void()> device_release(const std::shared_ptr<ContextState>& state,
+                                                      void* data) {
   return [state, data, in_capture = state->capturing]() {
     if constexpr (kBuiltWithCuda) {
       if (state->capturing) {

@@ -29,7 +29,8 @@ template <class... Parts>
   throw Error(message.str());
 }
 
-/// Throws the message unless the condition holds.
+/// Throws the message unless the condition holds. The parts are evaluated either way, and in no
+/// given order: after a system call write `if (…) fail(…)`, so that errno is read in time.
 template <class... Parts>
 void require(bool condition, const Parts&... parts) {
   if (!condition) fail(parts...);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -55,13 +57,22 @@ std::string_view name_of(Enum value, const Choice<Enum> (&choices)[N]) {
 
 namespace detail {
 
+/// The fewest digits that tell the number from its neighbours: 0.1, but also 1.0000001.
+template <class T>
+std::string shortest(T number) {
+  char text[64];
+  const std::to_chars_result result = std::to_chars(text, text + sizeof(text), number);
+  return std::string(text, result.ptr);
+}
+
 struct RangeChecker {
   template <class T>
   void operator()(std::string_view name, const T& field, std::string_view, Range range) const {
     static_assert(std::is_arithmetic_v<T>);
     const double value = static_cast<double>(field);
-    require(value >= range.low && value <= range.high, name, ": ", value, " is outside [",
-            range.low, ", ", range.high, "]");
+    if (value >= range.low && value <= range.high) return;
+    fail(name, ": ", shortest(field), " is outside [", shortest(range.low), ", ",
+         shortest(range.high), "]");
   }
   template <class T>
   void operator()(std::string_view, const T&, std::string_view) const {}

@@ -8,8 +8,8 @@ namespace sextant {
 
 /// Common to every reader of clouds and meshes.
 struct ReadOptions {
-  double unit_m = 1.0;  ///< metres per unit of the file: 0.001 for millimetres
-  Progress progress;    ///< in bytes; return false to stop
+  double unit_m = 1.0;     ///< metres per unit of the file: 0.001 for millimetres
+  Progress progress = {};  ///< in bytes; return false to stop
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {

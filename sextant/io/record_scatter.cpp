@@ -55,8 +55,12 @@ template <class T, bool kSwap>
 void convert_packed(const Step& step, const std::byte* from, std::byte* to, std::int64_t count) {
   const std::int64_t stride = step.stride, target_stride = step.target_stride;
   for (std::int64_t i = 0; i < count; ++i) {
+    // Byte by byte: a struct would be assembled in memory and read again before it is there.
     const Rgb8 color = unpack_color(load<std::uint32_t, kSwap>(from + i * stride));
-    std::memcpy(to + i * target_stride, &color, sizeof(color));
+    std::byte* pixel = to + i * target_stride;
+    pixel[0] = std::byte{color.x};
+    pixel[1] = std::byte{color.y};
+    pixel[2] = std::byte{color.z};
   }
 }
 
@@ -114,6 +118,16 @@ auto conversion(Scalar type, const FieldSink& sink) {
 bool is_plain_copy(Scalar type, const FieldSink& sink, bool swap_bytes) {
   if (sink.kind == Kind::kColorByte) return type == Scalar::kUint8;
   return sink.kind == Kind::kFloat && type == Scalar::kFloat32 && sink.scale == 1.0 && !swap_bytes;
+}
+
+/// True when a copied field lies right behind the one before it in file and cloud, so that one copy
+/// can serve both.
+bool continues(const Step& before, const Step& step) {
+  constexpr std::int64_t kLongestCopy = sizeof(Vec3f);
+  return before.bytes > 0 && before.bytes + step.bytes <= kLongestCopy &&
+         before.offset + before.bytes == step.offset && before.stride == step.stride &&
+         before.target_stride == step.target_stride && before.target != nullptr &&
+         before.target + before.bytes == step.target;
 }
 
 void choose_copy(Step& step) {
@@ -176,7 +190,6 @@ std::vector<FieldPlace> places_in_arrays(std::span<const RecordField> fields, st
 
 RecordScatter::RecordScatter(std::span<const RecordField> fields, std::span<const FieldSink> sinks,
                              std::span<const FieldPlace> places, bool swap_bytes) {
-  constexpr std::int64_t kLongestCopy = 12;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const FieldSink& sink = sinks[i];
     if (sink.kind == Kind::kNothing) continue;
@@ -190,15 +203,9 @@ RecordScatter::RecordScatter(std::span<const RecordField> fields, std::span<cons
               .scale = sink.scale};
     if (is_plain_copy(fields[i].type, sink, swap_bytes)) {
       step.bytes = size_of(fields[i].type);
-      if (!steps_.empty()) {
-        Step& before = steps_.back();
-        if (before.bytes > 0 && before.bytes + step.bytes <= kLongestCopy &&
-            before.offset + before.bytes == step.offset && before.stride == step.stride &&
-            before.target_stride == step.target_stride &&
-            before.target + before.bytes == step.target && step.target != nullptr) {
-          before.bytes += step.bytes;
-          continue;
-        }
+      if (!steps_.empty() && continues(steps_.back(), step)) {
+        steps_.back().bytes += step.bytes;
+        continue;
       }
     }
     steps_.push_back(step);

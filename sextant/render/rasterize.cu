@@ -13,11 +13,12 @@ namespace sextant::detail {
 
 namespace {
 
-constexpr int kThreads = 256;  // eight warps; registers, not threads, limit the occupancy
+constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
+constexpr int kBlocksPerProcessor = 3;  // leaves 80 registers a thread: measured best on an H200
 constexpr int kScanThreads = 1024;
 constexpr int kScanItems = 4;
-constexpr std::int64_t kPixelsPerThread = 16;  // boxes up to this size are drawn by one thread
+constexpr std::int64_t kPixelsPerThread = 64;  // boxes up to this size are drawn by one thread
 constexpr std::int64_t kPixelsPerWarp = 1024;  // up to this, by one warp
 constexpr int kTile = 32;                      // a warp draws a tile column by lane
 constexpr std::int64_t kQueueCapacity = 1 << 20;
@@ -226,19 +227,23 @@ __device__ Size make_piece(const RasterJob& job, std::uint32_t primitive, const 
 }
 
 template <class Target>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
     draw_pieces(const __grid_constant__ RasterJob job, const Queue queue, const Target target) {
   __shared__ Piece shared[kWarps];
   const int lane = threadIdx.x % 32;
   Piece& medium = shared[threadIdx.x / 32];
   const std::int64_t total = job.first_primitives[job.instance_count];
-  const std::int64_t stride = std::int64_t{gridDim.x} * kThreads;
-  const std::int64_t first = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  // Whole warps stay together: `index - lane` is the same for all lanes.
-  for (std::int64_t index = first; index - lane < total; index += stride) {
+  // Few triangles are spread over all warps, for the sake of those that whole warps draw.
+  const std::int64_t warps = std::int64_t{gridDim.x} * kWarps;
+  int triangles_per_warp = 1;
+  while (triangles_per_warp < 32 && triangles_per_warp * warps < total) triangles_per_warp *= 2;
+  const std::int64_t warp = std::int64_t{blockIdx.x} * kWarps + threadIdx.x / 32;
+  for (std::int64_t first = warp * triangles_per_warp; first < total;
+       first += warps * triangles_per_warp) {
+    const std::int64_t index = first + lane;
     Piece piece;
     Size size = Size::kNothing;
-    if (index < total) {
+    if (lane < triangles_per_warp && index < total) {
       size = make_piece(job, static_cast<std::uint32_t>(index), queue, target, piece);
     }
     if (size == Size::kSmall) draw_by_thread(job, piece, target);
@@ -253,7 +258,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class Target>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
     draw_queue(const __grid_constant__ RasterJob job, const Queue queue, const Target target) {
   const int lane = threadIdx.x % 32;
   const std::int64_t items = queue.size();
@@ -332,27 +337,23 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// As many blocks as there is work for, and no more than a few rounds of the device.
-struct Grid {
-  int processors = 0;
-
-  unsigned blocks(std::int64_t items) const {
-    const std::int64_t needed = (items + kThreads - 1) / kThreads;
-    return static_cast<unsigned>(
-        std::max<std::int64_t>(1, std::min<std::int64_t>(needed, std::int64_t{processors} * 16)));
-  }
-};
+/// As many blocks as there is work for, and no more than the device keeps busy.
+unsigned block_count(std::int64_t threads, std::int64_t most) {
+  const std::int64_t needed = (threads + kThreads - 1) / kThreads;
+  return static_cast<unsigned>(std::max<std::int64_t>(1, std::min(needed, most)));
+}
 
 template <class Target>
-void draw(const RasterJob& job, std::int64_t pixels, std::int64_t primitive_bound, Grid grid,
+void draw(const RasterJob& job, std::int64_t pixels, std::int64_t primitive_bound, int processors,
           const Queue& queue, const Target& target, cudaStream_t stream) {
-  clear<<<grid.blocks(pixels), kThreads, 0, stream>>>(pixels, target);
+  clear<<<block_count(pixels, processors * 16), kThreads, 0, stream>>>(pixels, target);
   check_launch("render: clear");
   if (primitive_bound == 0) return;
-  draw_pieces<<<grid.blocks(primitive_bound), kThreads, 0, stream>>>(job, queue, target);
+  draw_pieces<<<block_count(32 * primitive_bound, processors * kBlocksPerProcessor), kThreads, 0,
+                stream>>>(job, queue, target);
   check_launch("render: draw_pieces");
-  draw_queue<<<static_cast<unsigned>(grid.processors) * 8, kThreads, 0, stream>>>(job, queue,
-                                                                                  target);
+  draw_queue<<<static_cast<unsigned>(processors * kBlocksPerProcessor), kThreads, 0, stream>>>(
+      job, queue, target);
   check_launch("render: draw_queue");
 }
 
@@ -362,15 +363,14 @@ void rasterize_cuda(const Context& context, RasterJob job, std::int64_t primitiv
                     RenderWorkspace& workspace) {
   const std::int64_t pixels = job.pixels_per_view() * job.views;
   reserve(context, workspace.first_primitives, job.instance_count + 1);
-  const std::int64_t capacity = std::min(primitive_bound, kQueueCapacity);
-  reserve(context, workspace.queue, capacity + 2);
+  reserve(context, workspace.queue, std::min(primitive_bound, kQueueCapacity) + 2);
   if (job.needs_primitives()) reserve(context, workspace.keys, pixels);
 
   const cudaStream_t stream = cuda_stream(context);
-  Grid grid;
-  check_cuda(cudaDeviceGetAttribute(&grid.processors, cudaDevAttrMultiProcessorCount,
-                                    context.device().ordinal),
-             "cudaDeviceGetAttribute");
+  int processors = 0;
+  check_cuda(
+      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, context.device().ordinal),
+      "cudaDeviceGetAttribute");
   std::uint32_t* first_primitives = workspace.first_primitives.data();
   count_primitives<<<1, kScanThreads, 0, stream>>>(job, first_primitives);
   check_launch("render: count_primitives");
@@ -380,13 +380,13 @@ void rasterize_cuda(const Context& context, RasterJob job, std::int64_t primitiv
   const Queue queue{words, words + 1};
   check_cuda(cudaMemsetAsync(words, 0, sizeof(*words), stream), "cudaMemsetAsync");
   if (!job.needs_primitives()) {
-    draw(job, pixels, primitive_bound, grid, queue,
+    draw(job, pixels, primitive_bound, processors, queue,
          DepthOnly{reinterpret_cast<std::uint32_t*>(job.depth_m)}, stream);
     return;
   }
   const DepthAndPrimitive target{reinterpret_cast<unsigned long long*>(workspace.keys.data())};
-  draw(job, pixels, primitive_bound, grid, queue, target, stream);
-  resolve<<<grid.blocks(pixels), kThreads, 0, stream>>>(job, pixels, target);
+  draw(job, pixels, primitive_bound, processors, queue, target, stream);
+  resolve<<<block_count(pixels, processors * 16), kThreads, 0, stream>>>(job, pixels, target);
   check_launch("render: resolve");
 }
 

@@ -90,29 +90,30 @@ struct RenderWorkspace {
   Buffer<std::uint32_t> instance_order;
 };
 
-/// Draws triangles as a pinhole camera sees them: depth, normals, colour and object id, exactly
-/// visible per pixel centre, perspective-correct, for triangles of any size and distance.
+/// Draws triangles as a pinhole camera sees them: depth, normals, colour and object id at every
+/// pixel centre, perspective-correct, for triangles of any size and distance.
 ///
-/// Coverage. Corners are rounded to 1/256 px and tested in integers with the top-left rule:
-/// triangles that share an edge leave no gap and draw no pixel twice, and a drawn edge lies within
-/// 1/256 px of the true one. The near plane cuts triangles; corners behind the camera are no
-/// special case. Depth is that of the triangle's own plane at the pixel centre, within 2 ulp of the
-/// exact z of the vertices as given, never outside the triangle's range of z; the nearest surface
-/// wins, and the earlier instance, then the earlier triangle, where depths are equal. Normals are
-/// interpolated from the mesh's, the triangle's own where there are none, and turned towards the
-/// camera. Colour is texture (bilinear, repeated) or else vertex colour or else white, times the
-/// material's diffuse colour. Triangles with a coordinate that is not finite, before or after the
-/// pose, are left out.
+/// - Coverage: corners are rounded to 1/256 px and tested in integers with the top-left rule.
+///   Triangles that share an edge leave no gap and draw no pixel twice; a drawn edge lies within
+///   1/256 px of the true one. The near plane cuts triangles, wherever their corners lie.
+/// - Depth: that of the triangle's own plane at the pixel centre, within 2 ulp, never outside the
+///   triangle's range of z. The nearest surface is seen; where depths are equal, the earlier
+///   instance and then the earlier triangle.
+/// - Normals: interpolated from the mesh's, the triangle's own where it has none, on the side that
+///   is seen, and at most at a right angle to the ray.
+/// - Colour: texture (bilinear, repeated), else vertex colour, else white; times the material's
+///   diffuse colour.
+/// - Triangles with a corner that is not finite, before or after the pose, are left out.
 ///
-/// Same bits on every device and for any number of threads: all arithmetic that decides is integer
-/// or IEEE +, -, ×, ÷ and square root without contraction. Cost: about 0.1 µs a triangle and 3 ns a
-/// covered pixel on one CPU thread; memory 4 bytes a pixel (8 on CUDA) beside the results when more
-/// than depth is asked for.
+/// The same bits on every device and for any number of threads: beside integers there are only IEEE
+/// +, -, ×, ÷ and square root, without contraction.
+/// Cost: 0.1 to 0.2 µs a triangle on one CPU thread; on an H200, 2000 views of 96 × 96 px with 5100
+/// triangles each take 0.93 ms for depth alone, 1.5 ms for everything. Beside the results, pixels
+/// take 4 bytes (8 on CUDA) when more than depth is asked for.
 ///
-/// One camera for all views; their number is that of the largest `Instance::view` plus one, at
-/// least
-/// 1. Throws Error for a distorted camera, for an instance of a mesh that is not there, and when
-/// the triangles of all instances together pass 2³² - 2.
+/// One camera for all views; there are as many views as the largest `Instance::view` asks for, at
+/// least one. Throws Error for a distorted camera, for an instance of a mesh that is not there, and
+/// for more than 2³² - 2 triangles in all instances together.
 Rendering render(const Context& context, const RenderScene& scene, const Camera& camera,
                  std::span<const Instance> instances, const RenderOptions& options = {});
 
