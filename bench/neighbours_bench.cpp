@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kThreads = 2;
 constexpr int kK = 15;
-constexpr int kTurns = 7;
+constexpr int kTurns = 5;
 
 struct Scan {
   std::string name;
@@ -43,12 +43,12 @@ Scan synthetic_scan() {
     return Rigid3d{exp_rotation(Vec3d{tilt, 0, 0}), {x, y, z}};
   };
   const std::vector<AnalyticShape> shapes{
-      AnalyticShape::plane(at(0, 0.35, 1.3, 1.0)),
+      AnalyticShape::plane(at(0, 0.35, 1.3, -1.0)),
       AnalyticShape::plane(at(0, 0, 2.2, 0.1)),
-      AnalyticShape::sphere(0.15, at(0, 0.1, 1.1, 0)),
-      AnalyticShape::cylinder(0.08, 0.3, at(0.35, 0.1, 1.2, 1.2)),
-      AnalyticShape::torus(0.12, 0.04, at(-0.35, 0.1, 1.2, 0.5)),
-      AnalyticShape::box({0.2, 0.2, 0.2}, at(-0.1, -0.15, 1.6, 0.7))};
+      AnalyticShape::sphere(0.15, at(0, 0.17, 1.3, 0)),
+      AnalyticShape::cylinder(0.08, 0.3, at(0.35, 0.2, 1.25, -1.0)),
+      AnalyticShape::torus(0.12, 0.04, at(-0.35, 0.25, 1.25, -0.5)),
+      AnalyticShape::box({0.2, 0.2, 0.2}, at(-0.1, -0.1, 1.75, -0.7))};
   const AnalyticFrame frame = render_analytic(Context::cpu(kThreads), camera, shapes);
   Scan scan{"synthetic scan", {}, {}};
   for (int v = 0; v < camera.height; ++v) {

@@ -34,6 +34,8 @@ void add_info(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_synth(CLI::App& app);
 void add_depth(CLI::App& app);
+void add_normals(CLI::App& app);
+void add_mesh(CLI::App& app);
 void add_reproduce(CLI::App& app);
 
 }  // namespace sextant::app

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <optional>
 
 #include "apps/sextant/command.h"
 #include "apps/sextant/file_kind.h"
 #include "apps/sextant/options_cli.h"
+#include "apps/sextant/step_times.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/color_points.h"
 #include "sextant/depth/deproject.h"
@@ -42,36 +42,6 @@ struct DepthCommand {
   std::string picture;
   double picture_near_m = 0;  ///< 0: from the depth itself
   double picture_far_m = 0;
-};
-
-/// Milliseconds of each step, in the order they ran.
-class StepTimes {
- public:
-  template <class Work>
-  auto time(const char* step, const Context& context, const Work& work) {
-    const auto start = std::chrono::steady_clock::now();
-    auto result = work();
-    context.synchronize();
-    const std::chrono::duration<double, std::milli> taken =
-        std::chrono::steady_clock::now() - start;
-    steps_.emplace_back(step, taken.count());
-    return result;
-  }
-  nlohmann::json to_json() const {
-    nlohmann::json document = nlohmann::json::object();
-    for (const auto& [step, time_ms] : steps_) document[step] = time_ms;
-    return document;
-  }
-  std::string text() const {
-    std::string line;
-    for (const auto& [step, time_ms] : steps_) {
-      line += fmt::format("{}{} {:.2f} ms", line.empty() ? "" : ", ", step, time_ms);
-    }
-    return line;
-  }
-
- private:
-  std::vector<std::pair<std::string, double>> steps_;
 };
 
 /// A raw disparity map: the integers of a 16-bit PNG as they are.
