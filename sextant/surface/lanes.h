@@ -21,6 +21,7 @@ template <int N>
 struct Lanes {
   typedef float Floats __attribute__((vector_size(N * sizeof(float))));
   typedef std::int32_t Ints __attribute__((vector_size(N * sizeof(float))));
+  typedef std::uint32_t Words __attribute__((vector_size(N * sizeof(float))));  // may wrap
   static constexpr int kCount = N;
 
   Floats v;
@@ -79,26 +80,28 @@ struct Lanes {
 template <int N>
 struct LaneMask {
   using Ints = typename Lanes<N>::Ints;
+  using Words = typename Lanes<N>::Words;
   static constexpr bool kFromBits = N == 16;
   Ints bits;
 
   static LaneMask less(const Lanes<N>& a, const Lanes<N>& b) {
     if constexpr (kFromBits) {
-      const Ints difference = bits_of(a - b).bits;
+      const Words difference = reinterpret_cast<Words>(bits_of(a - b).bits);
       // Up to the bits of minus infinity, beyond which come the negative NaN.
-      return {(difference & (difference + 0x007fffff)) >> 31};
+      return {reinterpret_cast<Ints>(difference & (difference + 0x007fffffu)) >> 31};
     } else {
       return {a.v < b.v};
     }
   }
   static LaneMask not_more(const Lanes<N>& a, const Lanes<N>& b) {
     if constexpr (kFromBits) {
-      const Ints difference = bits_of(b - a).bits;
-      return {~((difference | (0x7f800000 - difference)) >> 31)};
+      const Words difference = reinterpret_cast<Words>(bits_of(b - a).bits);
+      return {~(reinterpret_cast<Ints>(difference | (0x7f800000u - difference)) >> 31)};
     } else {
       return {a.v <= b.v};
     }
   }
+
   LaneMask(const Ints& set) : bits(set) {}
   LaneMask(const LaneMask& other) : bits(other.bits) {}
   LaneMask& operator=(const LaneMask& other) {
@@ -106,8 +109,6 @@ struct LaneMask {
     return *this;
   }
 
-  friend LaneMask operator&(const LaneMask& a, const LaneMask& b) { return {a.bits & b.bits}; }
-  void store(std::int32_t* to) const { std::memcpy(to, &bits, sizeof(Ints)); }
   void choose(const Lanes<N>& yes, const Lanes<N>& no, Lanes<N>& to) const {
     if constexpr (kFromBits) {
       const Ints chosen = (bits_of(yes).bits & bits) | (bits_of(no).bits & ~bits);
@@ -135,7 +136,6 @@ struct LaneMask {
 template <int N>
 struct LaneMath<Lanes<N>> {
   using Floats = typename Lanes<N>::Floats;
-  using Ints = typename Lanes<N>::Ints;
 
   static Lanes<N> select(const LaneMask<N>& condition, const Lanes<N>& yes, const Lanes<N>& no) {
     Lanes<N> result;
@@ -146,9 +146,9 @@ struct LaneMath<Lanes<N>> {
   /// Three Newton steps from an estimate that halves the exponent: right to 2 units in the last
   /// place, and far cheaper than a root and a division.
   static Lanes<N> inverse_square_root(const Lanes<N>& value) {
-    Ints bits;
+    typename Lanes<N>::Words bits;
     std::memcpy(&bits, &value.v, sizeof bits);
-    bits = 0x5f375a86 - (bits >> 1);
+    bits = 0x5f375a86u - (bits >> 1);
     Floats y;
     std::memcpy(&y, &bits, sizeof y);
     const Floats half = value.v * 0.5f;

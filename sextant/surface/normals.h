@@ -35,16 +35,17 @@ struct NormalsOptions {
 
 /// Unit normals of an organised cloud, towards the sensor at the origin.
 ///
-/// The normal of a pixel is that of the least-squares plane through the valid points of the window
-/// around it (the eigenvector of the smallest eigenvalue of their covariance about their mean). It
-/// is NaN where the point is not finite, where fewer than 5 points are left in the window, and
-/// where they determine no plane: all equal, on a line, or the same spread in every direction.
+/// The normal of a pixel is that of the plane that fits the valid points of the window around it
+/// best. It is NaN where the point is not finite (with kRay also where z is not positive), where
+/// fewer than 5 points are left in the window, and where they determine no plane: all equal, on a
+/// line, or with kPca the same spread in every direction.
 ///
-/// Accuracy: on a sphere of 0.1 m radius at 1 m (525 px focal length, 7 × 7) the mean error is
-/// 0.18° without noise, from the window's curvature alone, 2.1° and 6.0° with 1 and 3 mm of depth
-/// noise. Rounding adds less than 0.005°. The CPU gives the same bits for every number of threads
-/// and every instruction set; CUDA agrees within 0.01° for 99.9 % of pixels with λ1 - λ0 > 0.01 λ2.
-/// Cost: 7 × 7 at 640 × 480 takes about 1 ms on two cores; one launch on CUDA.
+/// Accuracy: on a sphere of 0.1 m radius at 1 m (525 px focal length, 7 × 7) the mean error of kRay
+/// is 0.22° without noise, from the curvature alone, and 2.0° and 6.0° with 1 and 3 mm of depth
+/// noise; of kPca 0.27°, 2.5° and 14°. Rounding adds less than 0.006° at 1 m. The CPU gives the
+/// same bits for every number of threads and every instruction set; CUDA agrees within 0.01°
+/// for 99.9 % of the pixels. Cost: 7 × 7 at 640 × 480 takes 2 ms of one core with AVX-512, 3.5 ms
+/// with AVX2; one launch on CUDA. kPca takes twice as long.
 Image<Vec3f> estimate_normals(const Context& context, ImageView<const Vec3f> points,
                               const NormalsOptions& options = {});
 

@@ -285,6 +285,27 @@ TEST(Normals, AgreeWithTheDefinition) {
   }
 }
 
+/// How many normals differ in any bit when N pixels are computed at once.
+template <int N>
+int differing_pixels(const Image<Vec3f>& points, const std::vector<Vec3f>& expected,
+                     NormalsMethod method) {
+  Image<Vec3f> normals(Context::cpu(1), points.width(), points.height());
+  const detail::NormalsJob job{points, normals, method};
+  for (int top = 0; top < points.height(); top += detail::kNormalsTileHeight) {
+    for (int left = 0; left < points.width(); left += detail::kNormalsTileWidth) {
+      detail::run_normals_tile<N>(job, left, top);
+    }
+  }
+  int differing = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    // NaN has many bit patterns: compare what is a number.
+    const Vec3f n = normals.pixels().host()[i];
+    const bool same = is_finite(n) ? n == expected[i] : !is_finite(expected[i]);
+    differing += same ? 0 : 1;
+  }
+  return differing;
+}
+
 TEST(Normals, SameBitsForEveryThreadCountAndLaneWidth) {
   const OrganisedScene scene = cluttered(testing::seed_of_test());
   const Context one = Context::cpu(1);
@@ -296,21 +317,9 @@ TEST(Normals, SameBitsForEveryThreadCountAndLaneWidth) {
       const std::vector<Vec3f> got = normals_of(Context::cpu(threads), scene, {.method = method});
       EXPECT_EQ(std::memcmp(got.data(), expected.data(), bytes), 0) << threads;
     }
-    Image<Vec3f> narrow(one, scene.width, scene.height);
-    const detail::NormalsJob job{points, narrow, method};
-    for (int top = 0; top < scene.height; top += detail::kNormalsTileHeight) {
-      for (int left = 0; left < scene.width; left += detail::kNormalsTileWidth) {
-        detail::run_normals_tile<4>(job, left, top);
-      }
-    }
-    // NaN payloads may differ: compare what is a number.
-    int differing = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-      const Vec3f n = narrow.pixels().host()[i];
-      const bool same = is_finite(n) ? n == expected[i] : !is_finite(expected[i]);
-      differing += same ? 0 : 1;
-    }
-    EXPECT_EQ(differing, 0);
+    EXPECT_EQ(differing_pixels<4>(points, expected, method), 0);
+    EXPECT_EQ(differing_pixels<8>(points, expected, method), 0);
+    EXPECT_EQ(differing_pixels<16>(points, expected, method), 0);
   }
 }
 
