@@ -35,36 +35,44 @@ struct Row {
   double ours = 0;
   std::optional<double> goal;
   std::optional<bool> met;
+  std::optional<double> paper = {};  ///< what the paper reports
 };
 
-/// Prints the rows as a table and writes them as the JSON document that the documents are made
-/// from. The commit comes from the environment variable SEXTANT_COMMIT.
-inline void publish(const std::string& name, const std::string& device,
-                    const std::vector<Row>& rows, const std::string& file) {
+/// The document that `sextant reproduce --json` and the benchmarks share. The commit comes from the
+/// environment variable SEXTANT_COMMIT.
+inline nlohmann::json to_json(const std::string& name, const std::string& device,
+                              const std::vector<Row>& rows) {
   const auto or_null = [](const auto& value) {
     return value ? nlohmann::json(*value) : nlohmann::json();
   };
   nlohmann::json list = nlohmann::json::array();
-  std::printf("%-72s %10s %10s %10s\n", (name + " on " + device).c_str(), "peer", "ours", "unit");
   for (const Row& row : rows) {
     list.push_back({{"what", row.what},
                     {"unit", row.unit},
-                    {"paper", nullptr},
+                    {"paper", or_null(row.paper)},
                     {"peer", or_null(row.peer)},
                     {"ours", row.ours},
                     {"goal", or_null(row.goal)},
                     {"met", or_null(row.met)}});
+  }
+  const char* commit = std::getenv("SEXTANT_COMMIT");
+  return {{"name", name},
+          {"device", device},
+          {"commit", commit ? nlohmann::json(commit) : nlohmann::json()},
+          {"rows", list}};
+}
+
+/// Prints the rows as a table and writes the document that the tables are made from.
+inline void publish(const std::string& name, const std::string& device,
+                    const std::vector<Row>& rows, const std::string& file) {
+  std::printf("%-72s %10s %10s %10s\n", (name + " on " + device).c_str(), "peer", "ours", "unit");
+  for (const Row& row : rows) {
     std::printf("%-72s %10s %10.4g %10s%s\n", row.what.c_str(),
                 row.peer ? std::to_string(*row.peer).substr(0, 9).c_str() : "-", row.ours,
                 row.unit.c_str(), row.met ? (*row.met ? "  met" : "  MISSED") : "");
   }
-  const char* commit = std::getenv("SEXTANT_COMMIT");
-  const nlohmann::json document{{"name", name},
-                                {"device", device},
-                                {"commit", commit ? nlohmann::json(commit) : nlohmann::json()},
-                                {"rows", list}};
   if (file.empty()) return;
-  const std::string text = document.dump(2) + "\n";
+  const std::string text = to_json(name, device, rows).dump(2) + "\n";
   write_file_atomically(file, std::as_bytes(std::span(text)));
 }
 

@@ -32,5 +32,10 @@ void note(const std::string& text);
 void add_devices(CLI::App& app);
 void add_info(CLI::App& app);
 void add_convert(CLI::App& app);
+void add_synth(CLI::App& app);
+void add_depth(CLI::App& app);
+void add_normals(CLI::App& app);
+void add_mesh(CLI::App& app);
+void add_reproduce(CLI::App& app);
 
 }  // namespace sextant::app

@@ -23,6 +23,11 @@ int run(int argc, char** argv) {
   sextant::app::add_devices(app);
   sextant::app::add_info(app);
   sextant::app::add_convert(app);
+  sextant::app::add_synth(app);
+  sextant::app::add_depth(app);
+  sextant::app::add_normals(app);
+  sextant::app::add_mesh(app);
+  sextant::app::add_reproduce(app);
   if (argc == 1) {
     fmt::print("{}", app.help());
     return 0;

@@ -70,7 +70,8 @@ class Cli : public ::testing::Test {
 TEST_F(Cli, ExplainsItself) {
   const Outcome bare = run("");
   EXPECT_EQ(bare.status, 0);
-  for (const char* command : {"devices", "info", "convert"}) {
+  for (const char* command :
+       {"devices", "info", "convert", "synth", "depth", "normals", "mesh", "reproduce"}) {
     EXPECT_NE(bare.out.find(command), std::string::npos);
     const Outcome help = run(std::string(command) + " --help");
     EXPECT_EQ(help.status, 0);
@@ -114,6 +115,21 @@ TEST_F(Cli, DevicesListsTheCpu) {
   EXPECT_EQ(document.at("devices").at(0).at("device"), "cpu");
   EXPECT_GT(document.at("devices").at(0).at("processors"), 0);
   EXPECT_NE(run("devices --device cpu").out.find("cpu"), std::string::npos);
+}
+
+TEST_F(Cli, ReproduceListsAndRuns) {
+  EXPECT_NE(run("reproduce").out.find("normals-bilateral"), std::string::npos);
+  EXPECT_EQ(run("reproduce table-99").status, 1);
+  const auto document =
+      nlohmann::json::parse(run("reproduce normals-bilateral --device cpu --json").out);
+  EXPECT_EQ(document.at("name"), "normals-bilateral");
+  int goals = 0;
+  for (const auto& row : document.at("rows")) {
+    if (row.at("goal").is_null()) continue;
+    ++goals;  // filtering halves the mean error at both distances
+    EXPECT_TRUE(row.at("met").get<bool>()) << row.dump();
+  }
+  EXPECT_EQ(goals, 2);
 }
 
 TEST_F(Cli, InfoCountsAndMeasures) {

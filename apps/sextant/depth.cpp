@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "apps/sextant/command.h"
+#include "apps/sextant/file_kind.h"
+#include "apps/sextant/options_cli.h"
+#include "apps/sextant/step_times.h"
+#include "sextant/depth/bilateral.h"
+#include "sextant/depth/color_points.h"
+#include "sextant/depth/deproject.h"
+#include "sextant/depth/disparity.h"
+#include "sextant/io/camera_json.h"
+#include "sextant/io/geometry_file.h"
+#include "sextant/io/image_file.h"
+#include "sextant/io/json_file.h"
+#include "sextant/io/png.h"
+#include "sextant/render/color_map.h"
+
+namespace sextant::app {
+
+namespace {
+
+struct DepthCommand {
+  CommonOptions common;
+  std::string input;
+  double unit_m = 0;  ///< 0: what the camera file says, else millimetres
+  bool disparity = false;
+  KinectDisparityOptions kinect;
+  bool filter = false;
+  BilateralOptions bilateral;
+  std::string camera;
+  std::string color;
+  std::string color_camera;
+  std::string color_from_depth;
+  std::string depth_output;
+  double output_unit_m = 0.001;
+  std::string cloud_output;
+  std::string picture;
+  double picture_near_m = 0;  ///< 0: from the depth itself
+  double picture_far_m = 0;
+};
+
+/// A raw disparity map: the integers of a 16-bit PNG as they are.
+Image<std::uint16_t> read_disparity(const std::string& path) {
+  const Image<float> read = read_depth_png(path, {.unit_m = 1});
+  Image<std::uint16_t> raw(Context::cpu(1), read.width(), read.height());
+  std::transform(read.pixels().host().begin(), read.pixels().host().end(),
+                 raw.pixels().host().begin(), [](float value) {
+                   // The reader makes a hole of 0, which here is a very near point.
+                   return std::isnan(value) ? std::uint16_t{0} : static_cast<std::uint16_t>(value);
+                 });
+  return raw;
+}
+
+Image<float> read_input(const DepthCommand& command, const std::optional<CameraFile>& camera,
+                        const Context& context, StepTimes& times) {
+  if (command.disparity) {
+    const Image<std::uint16_t> raw =
+        times.time("read", context, [&] { return copy(context, read_disparity(command.input)); });
+    return times.time("disparity", context,
+                      [&] { return depth_from_kinect_disparity(context, raw, command.kinect); });
+  }
+  DepthPngOptions options;
+  if (camera && camera->depth_scale_mm) options.unit_m = *camera->depth_scale_mm / 1000;
+  if (command.unit_m > 0) options.unit_m = command.unit_m;
+  return times.time("read", context,
+                    [&] { return copy(context, read_depth_png(command.input, options)); });
+}
+
+/// {"rotation": nine numbers row by row, "translation_m": three}.
+Rigid3d read_rigid(const std::string& path) {
+  const nlohmann::json document = read_json_file(path);
+  const auto numbers = [&](const char* key, std::size_t count) {
+    require(document.is_object() && document.contains(key), path, ": has no ", key);
+    const nlohmann::json& list = document.at(key);
+    const bool fits = list.is_array() && list.size() == count &&
+                      std::all_of(list.begin(), list.end(),
+                                  [](const nlohmann::json& item) { return item.is_number(); });
+    require(fits, path, ": ", key, " is not a list of ", count, " numbers");
+    return list.get<std::vector<double>>();
+  };
+  const std::vector<double> r = numbers("rotation", 9);
+  const std::vector<double> t = numbers("translation_m", 3);
+  return {Mat3d{{{r[0], r[1], r[2]}, {r[3], r[4], r[5]}, {r[6], r[7], r[8]}}}, {t[0], t[1], t[2]}};
+}
+
+Cloud make_cloud(const DepthCommand& command, const Context& context, const Image<float>& depth_m,
+                 const Camera& camera, StepTimes& times) {
+  Cloud cloud =
+      times.time("deproject", context, [&] { return deproject(context, depth_m, camera); });
+  if (command.color.empty()) return cloud;
+  const Image<Rgb8> image = copy(context, read_image(command.color));
+  cloud.colors = times.time("color", context, [&] {
+    if (command.color_camera.empty() && command.color_from_depth.empty()) {
+      require(image.width() == depth_m.width() && image.height() == depth_m.height(), command.color,
+              ": ", image.width(), " x ", image.height(), " px, but the depth has ",
+              depth_m.width(), " x ", depth_m.height(),
+              "; an image of another camera needs --color-camera");
+      return color_points(context, cloud.points, image);
+    }
+    ColorCamera color{camera, {}};
+    if (!command.color_camera.empty()) color.camera = read_camera_json(command.color_camera).camera;
+    if (!command.color_from_depth.empty()) {
+      color.color_from_points = read_rigid(command.color_from_depth);
+    }
+    return color_points(context, cloud.points, image, color);
+  });
+  return cloud;
+}
+
+/// Valid pixels and how far they lie, of a depth map on the host.
+nlohmann::json describe(const Image<float>& depth_m) {
+  std::vector<float> valid;
+  for (const float z : depth_m.pixels().host()) {
+    if (std::isfinite(z) && z > 0) valid.push_back(z);
+  }
+  std::sort(valid.begin(), valid.end());
+  nlohmann::json document{{"width", depth_m.width()},     {"height", depth_m.height()},
+                          {"valid_pixels", valid.size()}, {"low_m", nullptr},
+                          {"median_m", nullptr},          {"high_m", nullptr}};
+  if (valid.empty()) return document;
+  document["low_m"] = valid.front();
+  document["median_m"] = valid[valid.size() / 2];
+  document["high_m"] = valid.back();
+  return document;
+}
+
+void write_picture(const DepthCommand& command, const Image<float>& depth_m) {
+  const ValueRange range = value_range(depth_m);
+  const float near_m = command.picture_near_m > 0 ? float(command.picture_near_m) : range.low;
+  const float far_m = command.picture_far_m > 0 ? float(command.picture_far_m) : range.high;
+  write_image(command.picture, color_map(depth_m, far_m, near_m));
+}
+
+/// Writes what was asked for and returns the names of the files.
+std::vector<std::string> write_outputs(const DepthCommand& command, const Image<float>& depth_m,
+                                       Cloud cloud) {
+  std::vector<std::string> written;
+  if (!command.depth_output.empty()) {
+    write_depth_png(command.depth_output, depth_m, {.unit_m = command.output_unit_m});
+    written.push_back(command.depth_output);
+  }
+  if (!command.picture.empty()) {
+    write_picture(command, depth_m);
+    written.push_back(command.picture);
+  }
+  if (!command.cloud_output.empty()) {
+    TriangleMesh mesh;
+    mesh.vertices = std::move(cloud);
+    for (const std::string& part : write_geometry(command.cloud_output, mesh)) {
+      note(fmt::format("{}: this format cannot hold {}; left out", command.cloud_output, part));
+    }
+    written.push_back(command.cloud_output);
+  }
+  return written;
+}
+
+void run(const DepthCommand& command) {
+  const Context context = context_for(command.common.device);
+  if (!command.cloud_output.empty()) {
+    require(kind_of_extension(command.cloud_output) == FileKind::kGeometry, command.cloud_output,
+            ": a cloud is written as .ply, .pcd, .obj or .vtk");
+  }
+  std::optional<CameraFile> camera;
+  if (!command.camera.empty()) camera = read_camera_json(command.camera);
+  StepTimes times;
+  Image<float> depth_m = read_input(command, camera, context, times);
+  if (command.filter) {
+    depth_m = times.time("filter", context,
+                         [&] { return bilateral_filter(context, depth_m, command.bilateral); });
+  }
+  Cloud cloud;
+  if (!command.cloud_output.empty()) {
+    cloud = make_cloud(command, context, depth_m, camera->camera, times);
+  }
+  const Image<float> on_host = to_host(context, depth_m);
+  const std::vector<std::string> written = times.time(
+      "write", context, [&] { return write_outputs(command, on_host, to_host(context, cloud)); });
+  nlohmann::json document = describe(on_host);
+  document["input"] = command.input;
+  document["device"] = to_string(context.device());
+  document["filtered"] = command.filter;
+  document["outputs"] = written;
+  document["times_ms"] = times.to_json();
+  std::string text = fmt::format("{}: {} x {} pixels, {} valid", command.input, on_host.width(),
+                                 on_host.height(), document["valid_pixels"].get<std::size_t>());
+  if (!document["median_m"].is_null()) {
+    text += fmt::format(", {:.3f} to {:.3f} m, median {:.3f} m", document["low_m"].get<double>(),
+                        document["high_m"].get<double>(), document["median_m"].get<double>());
+  }
+  text += fmt::format("\n  {} on {}\n", times.text(), to_string(context.device()));
+  for (const std::string& file : written) text += fmt::format("wrote {}\n", file);
+  print_result(command.common, document, text);
+}
+
+void check_usage(const DepthCommand& command) {
+  if (!command.cloud_output.empty() && command.camera.empty()) {
+    throw CLI::ValidationError("--cloud-output needs --camera");
+  }
+  if (!command.color.empty() && command.cloud_output.empty()) {
+    throw CLI::ValidationError("--color paints the cloud: give --cloud-output too");
+  }
+  if (command.color.empty() &&
+      !(command.color_camera.empty() && command.color_from_depth.empty())) {
+    throw CLI::ValidationError("--color-camera and --color-from-depth belong to --color");
+  }
+}
+
+void add_inputs(CLI::App& command, DepthCommand& state) {
+  command.add_option("INPUT", state.input, "16-bit depth PNG, or raw disparity with --disparity")
+      ->required();
+  command
+      .add_option("--unit-m", state.unit_m,
+                  "metres per step of the input (default: the camera file's depth_scale, else "
+                  "0.001)")
+      ->check(CLI::Range(1e-9, 1e3));
+  command.add_flag("--disparity", state.disparity, "the input is raw Kinect disparity (11 bits)");
+  command.add_option("--camera", state.camera, "camera JSON of the depth map");
+  command.add_option("--color", state.color, "colour image for the cloud, registered to the depth");
+  command.add_option("--color-camera", state.color_camera,
+                     "camera JSON of --color, if not the same");
+  command.add_option("--color-from-depth", state.color_from_depth,
+                     "JSON with rotation (9 numbers, row by row) and translation_m (3)");
+  add_flags(command, state.kinect);
+  command.add_flag("--filter", state.filter, "bilateral filter");
+  add_flags(command, state.bilateral);
+}
+
+void add_outputs(CLI::App& command, DepthCommand& state) {
+  command.add_option("--depth-output", state.depth_output, "16-bit depth PNG");
+  command
+      .add_option("--output-unit-m", state.output_unit_m,
+                  "metres per step of --depth-output; 0.0001 keeps what the filter gained")
+      ->check(CLI::Range(1e-9, 1e3))
+      ->capture_default_str();
+  command.add_option("--cloud-output", state.cloud_output, "organised cloud: PLY or PCD");
+  command.add_option("--picture", state.picture, "PNG: near light, far dark, holes black");
+  command
+      .add_option("--picture-near-m", state.picture_near_m,
+                  "depth shown lightest (default: 1 % of the pixels are nearer)")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--picture-far-m", state.picture_far_m,
+                  "depth shown darkest (default: 1 % of the pixels are farther)")
+      ->check(CLI::PositiveNumber);
+}
+
+}  // namespace
+
+void add_depth(CLI::App& app) {
+  auto state = std::make_shared<DepthCommand>();
+  CLI::App* command =
+      add_command(app, "depth", "Disparity to depth, bilateral filter, depth to cloud",
+                  "sextant depth depth.png --filter --picture depth_seen.png\n"
+                  "  sextant depth depth.png --filter --camera camera.json --color color.png "
+                  "--cloud-output cloud.ply\n"
+                  "  sextant depth raw.png --disparity --depth-output depth.png",
+                  state->common);
+  add_inputs(*command, *state);
+  add_outputs(*command, *state);
+  command->callback([state]() {
+    check_usage(*state);
+    run(*state);
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/report.h"
+#include "sextant/core/context.h"
+
+namespace sextant::app {
+
+/// An experiment of a paper that `sextant reproduce NAME` runs again.
+struct Experiment {
+  const char* name;
+  const char* what;  ///< one line: the paper's table or figure
+  std::vector<bench::Row> (*run)(const Context& context);
+};
+
+std::vector<bench::Row> normals_bilateral(const Context& context);
+std::vector<bench::Row> surface_speed(const Context& context);
+
+}  // namespace sextant::app

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/geometry/mesh.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apps/sextant/command.h"
+#include "apps/sextant/options_cli.h"
+#include "apps/sextant/surface_input.h"
+#include "sextant/io/geometry_file.h"
+#include "sextant/io/image_file.h"
+#include "sextant/surface/normals.h"
+#include "sextant/surface/triangulate.h"
+
+namespace sextant::app {
+
+namespace {
+
+struct MeshCommand {
+  CommonOptions common;
+  SurfaceInput input;
+  NormalsOptions normals;
+  StatisticsOptions statistics;
+  TriangulateOptions triangulate;
+  std::string output;
+  std::string picture;
+};
+
+/// Which points some triangle uses.
+std::vector<char> used_points(const Buffer<Vec3i>& triangles, std::int64_t points) {
+  std::vector<char> used(static_cast<std::size_t>(points), 0);
+  for (const Vec3i& t : triangles.host()) {
+    for (const std::int32_t i : {t.x, t.y, t.z}) used[static_cast<std::size_t>(i)] = 1;
+  }
+  return used;
+}
+
+template <class T>
+Buffer<T> kept(const Buffer<T>& from, const std::vector<char>& used) {
+  std::vector<T> to;
+  for (std::size_t i = 0; i < used.size() && !from.empty(); ++i) {
+    if (used[i]) to.push_back(from.host()[i]);
+  }
+  return copy(Context::cpu(), to);
+}
+
+/// The mesh without the points that no triangle uses, of which a depth map has many.
+TriangleMesh compact(const Cloud& cloud, const Buffer<Vec3i>& triangles,
+                     const std::vector<char>& used) {
+  TriangleMesh mesh;
+  mesh.vertices.points = kept(cloud.points, used);
+  mesh.vertices.normals = kept(cloud.normals, used);
+  mesh.vertices.colors = kept(cloud.colors, used);
+  for (const Attribute& attribute : cloud.attributes) {
+    mesh.vertices.attributes.push_back({attribute.name, kept(attribute.values, used)});
+  }
+  mesh.vertices.world_from_sensor = cloud.world_from_sensor;
+  std::vector<std::int32_t> new_index(used.size(), 0);
+  std::int32_t next = 0;
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    new_index[i] = next;
+    next += used[i];
+  }
+  mesh.triangles = Buffer<Vec3i>(Context::cpu(), triangles.size());
+  std::transform(triangles.host().begin(), triangles.host().end(), mesh.triangles.host().begin(),
+                 [&](const Vec3i& t) {
+                   const auto at = [&](std::int32_t i) {
+                     return new_index[static_cast<std::size_t>(i)];
+                   };
+                   return Vec3i{at(t.x), at(t.y), at(t.z)};
+                 });
+  return mesh;
+}
+
+/// The meshed pixels as a lamp beside the camera shows them; the others black.
+Image<Rgb8> picture_of(const Cloud& cloud, const std::vector<char>& used) {
+  Image<Rgb8> picture(Context::cpu(), cloud.width, cloud.height);
+  for (std::size_t i = 0; i < used.size(); ++i) {
+    const float facing = -dot(cloud.normals.host()[i], normalized(cloud.points.host()[i]));
+    const auto level = static_cast<std::uint8_t>(std::clamp(40.0f + 215.0f * facing, 0.0f, 255.0f));
+    picture.pixels().host()[i] = used[i] ? Rgb8{level, level, level} : Rgb8{};
+  }
+  return picture;
+}
+
+/// What was measured and what an edge had to satisfy.
+nlohmann::json to_json(const SurfaceStatistics& s, const EdgeLimits& limits) {
+  return {{"median_link_m", s.median_link_m},
+          {"resolution_m", s.resolution_m},
+          {"distance_deviation_m", s.distance_deviation_m},
+          {"measured_max_edge_m", s.max_edge_m},
+          {"max_edge_m", limits.max_edge_m},
+          {"mean_angle_rad", s.mean_angle_rad},
+          {"angle_deviation_rad", s.angle_deviation_rad},
+          {"measured_max_angle_rad", s.max_angle_rad},
+          {"max_angle_rad", limits.max_angle_rad},
+          {"view_angle_rad", limits.view_angle_rad}};
+}
+
+void run(const MeshCommand& command) {
+  const Context context = context_for(command.common.device);
+  StepTimes times;
+  Cloud cloud = read_surface_input(context, command.input, times);
+  require_organised(cloud, command.input.file);
+  const ImageView<const Vec3f> points = organised_points(cloud);
+  cloud.normals = times.time("normals", context, [&] {
+    return std::move(estimate_normals(context, points, command.normals).pixels());
+  });
+  const ImageView<const Vec3f> normals = organised_normals(cloud);
+  const SurfaceStatistics statistics = times.time("statistics", context, [&] {
+    return surface_statistics(context, points, normals, command.statistics);
+  });
+  const Image<std::uint8_t> cells = times.time("triangulate", context, [&] {
+    return triangulate(context, points, normals, statistics, command.triangulate);
+  });
+  const Buffer<Vec3i> triangles = to_host_buffer(
+      context, times.time("indices", context, [&] { return triangle_indices(context, cells); }));
+  const Cloud on_host = to_host(context, cloud);
+  const std::vector<char> used = used_points(triangles, on_host.size());
+  const auto vertices = std::count(used.begin(), used.end(), 1);
+  nlohmann::json document{
+      {"input", command.input.file},
+      {"device", to_string(context.device())},
+      {"points", on_host.size()},
+      {"vertices", vertices},
+      {"triangles", triangles.size()},
+      {"statistics", to_json(statistics, edge_limits(statistics, command.triangulate))},
+      {"times_ms", times.to_json()}};
+  std::string text = fmt::format("{}: {} triangles over {} of {} points, {:.2f} mm apart ({})\n",
+                                 command.input.file, triangles.size(), vertices, on_host.size(),
+                                 1000 * statistics.resolution_m, times.text());
+  if (!command.picture.empty()) {
+    write_image(command.picture, picture_of(on_host, used));
+    document["picture"] = command.picture;
+    text += fmt::format("wrote {}\n", command.picture);
+  }
+  if (!command.output.empty()) {
+    for (const std::string& part :
+         write_geometry(command.output, compact(on_host, triangles, used))) {
+      note(fmt::format("{}: this format cannot hold {}; left out", command.output, part));
+    }
+    document["output"] = command.output;
+    text += fmt::format("wrote {}\n", command.output);
+  }
+  print_result(command.common, document, text);
+}
+
+}  // namespace
+
+void add_mesh(CLI::App& app) {
+  auto state = std::make_shared<MeshCommand>();
+  CLI::App* command =
+      add_command(app, "mesh", "The surface between the pixels of a depth map or organised cloud",
+                  "sextant mesh depth.png --camera camera.json -o surface.ply --picture shaded.png",
+                  state->common);
+  add_surface_input(*command, state->input);
+  command->add_option("-o,--output", state->output, "mesh with normals (PLY, OBJ, VTK)");
+  command->add_option("--picture", state->picture, "image of the meshed pixels, shaded");
+  add_flags(*command, state->normals);
+  add_flags(*command, state->statistics);
+  add_flags(*command, state->triangulate);
+  command->callback([state]() {
+    if (state->output.empty() && state->picture.empty()) {
+      throw CLI::ValidationError("nothing to write: pass --output or --picture");
+    }
+    run(*state);
+  });
+}
+
+}  // namespace sextant::app

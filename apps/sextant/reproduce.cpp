@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "apps/sextant/command.h"
+#include "apps/sextant/experiments.h"
+#include "sextant/core/error.h"
+
+namespace sextant::app {
+
+namespace {
+
+constexpr Experiment kExperiments[] = {
+    {"normals-bilateral",
+     "Table 1 of the tensor paper: error of normals on a plane, raw and after the bilateral filter",
+     normals_bilateral},
+    {"surface-speed", "Table 3 of the tensor paper, first five rows: time of each step",
+     surface_speed},
+};
+
+struct ReproduceCommand {
+  CommonOptions common;
+  std::string name;
+};
+
+std::string or_dash(const std::optional<double>& value) {
+  return value ? fmt::format("{:.4g}", *value) : "-";
+}
+
+std::string to_text(const Experiment& experiment, const std::string& device,
+                    const std::vector<bench::Row>& rows) {
+  std::string text = fmt::format("{}: {}\non {}\n\n", experiment.name, experiment.what, device);
+  text += fmt::format("{:<58} {:>9} {:>9} {:>9} {:>9}\n", "", "paper", "ours", "goal", "");
+  for (const bench::Row& row : rows) {
+    const char* verdict = row.met ? (*row.met ? "met" : "missed") : "";
+    text += fmt::format("{:<58} {:>9} {:>9.4g} {:>9} {:>9}\n",
+                        fmt::format("{} [{}]", row.what, row.unit), or_dash(row.paper), row.ours,
+                        or_dash(row.goal), verdict);
+  }
+  return text;
+}
+
+const Experiment& find(const std::string& name) {
+  for (const Experiment& experiment : kExperiments) {
+    if (name == experiment.name) return experiment;
+  }
+  fail("there is no experiment '", name, "'; 'sextant reproduce' lists them");
+}
+
+void list(const CommonOptions& options) {
+  nlohmann::json names = nlohmann::json::array();
+  std::string text;
+  for (const Experiment& experiment : kExperiments) {
+    names.push_back({{"name", experiment.name}, {"what", experiment.what}});
+    text += fmt::format("{:<20} {}\n", experiment.name, experiment.what);
+  }
+  print_result(options, {{"experiments", names}}, text);
+}
+
+void run(const ReproduceCommand& command) {
+  if (command.name.empty()) return list(command.common);
+  const Experiment& experiment = find(command.name);
+  const Context context = context_for(command.common.device);
+  std::string device;
+  for (const DeviceInfo& info : list_devices().devices) {
+    if (info.device == context.device()) device = info.name;
+  }
+  const std::vector<bench::Row> rows = experiment.run(context);
+  print_result(command.common, bench::to_json(experiment.name, device, rows),
+               to_text(experiment, device, rows));
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app) {
+  auto state = std::make_shared<ReproduceCommand>();
+  CLI::App* command =
+      add_command(app, "reproduce", "Runs an experiment of a paper: its figures beside ours",
+                  "sextant reproduce normals-bilateral --device cpu", state->common);
+  command->add_option("NAME", state->name, "the experiment; without it they are listed");
+  command->callback([state]() { run(*state); });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "apps/sextant/command.h"
+#include "apps/sextant/options_cli.h"
+#include "sextant/io/camera_json.h"
+#include "sextant/io/json_file.h"
+#include "sextant/io/ply.h"
+#include "sextant/io/png.h"
+#include "sextant/synth/analytic_frame.h"
+#include "sextant/synth/kinect_noise.h"
+#include "sextant/synth/photo_noise.h"
+#include "sextant/synth/table_scene.h"
+
+namespace sextant::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct SynthCommand {
+  CommonOptions common;
+  bool list = false;
+  std::string scene = "table";
+  std::string output;
+  std::string noise = "none";
+  bool meshes = false;
+  std::uint64_t seed = 0;
+  double size_m = 0.1;
+  double tilt_rad = 0.5;
+  double depth_unit_m = 0.001;
+  TableSceneOptions table;
+  KinectNoiseOptions kinect;
+  PhotoNoiseOptions photo;
+};
+
+/// Pictures on the host, and what is known about them.
+struct Frame {
+  Camera camera;
+  Image<float> depth_m;
+  Image<Vec3f> normals;
+  Image<std::int32_t> ids;
+  Image<Rgb8> colors;  ///< empty for analytic shapes
+  json truth;
+};
+
+json to_json(const Rigid3d& pose) {
+  json rows = json::array();
+  for (int i = 0; i < 3; ++i) {
+    const Vec3d& r = pose.rotation.row[i];
+    const double t[] = {pose.translation.x, pose.translation.y, pose.translation.z};
+    rows.push_back({r.x, r.y, r.z, t[i]});
+  }
+  rows.push_back({0.0, 0.0, 0.0, 1.0});
+  return rows;
+}
+
+/// Red to the right, green up, blue towards the camera; white where nothing is.
+Image<Rgb8> picture_of(const Image<Vec3f>& normals) {
+  Image<Rgb8> picture(Context::cpu(), normals.width(), normals.height());
+  const auto byte = [](float value) {
+    return static_cast<std::uint8_t>(127.5f * (1 + clamp(value, -1.0f, 1.0f)) + 0.5f);
+  };
+  for (std::int64_t i = 0; i < normals.pixels().size(); ++i) {
+    const Vec3f& n = normals.pixels().data()[i];
+    picture.pixels().data()[i] =
+        is_finite(n) ? Rgb8{byte(n.x), byte(-n.y), byte(-n.z)} : Rgb8{255, 255, 255};
+  }
+  return picture;
+}
+
+/// The id of every pixel as a grey level; 255 where nothing is.
+Image<std::uint8_t> picture_of(const Image<std::int32_t>& ids) {
+  Image<std::uint8_t> picture(Context::cpu(), ids.width(), ids.height());
+  for (std::int64_t i = 0; i < ids.pixels().size(); ++i) {
+    picture.pixels().data()[i] = static_cast<std::uint8_t>(ids.pixels().data()[i]);
+  }
+  return picture;
+}
+
+std::vector<std::string> write_meshes(const TableScene& scene, const fs::path& folder) {
+  fs::create_directories(folder / "meshes");
+  std::vector<std::string> files;
+  std::set<int> written;
+  for (const SceneObject& object : scene.objects) {
+    if (!written.insert(object.mesh).second) continue;
+    files.push_back((folder / "meshes" / (object.name + ".ply")).string());
+    write_ply(files.back(), scene.meshes[static_cast<std::size_t>(object.mesh)]);
+  }
+  return files;
+}
+
+json truth_of(const TableScene& scene, const SynthCommand& command) {
+  json objects = json::array();
+  for (std::size_t i = 0; i < scene.objects.size(); ++i) {
+    const SceneObject& object = scene.objects[i];
+    objects.push_back({{"id", i + 1},
+                       {"name", object.name},
+                       {"camera_from_object", to_json(object.camera_from_object)},
+                       {"visible_fraction", object.visibility.fraction()},
+                       {"visible_px", object.visibility.seen_px},
+                       {"support", object.support + 1}});
+    if (command.meshes) objects.back()["mesh"] = "meshes/" + object.name + ".ply";
+  }
+  return {{"scene", "table"},
+          {"seed", command.seed},
+          {"camera_from_world", to_json(scene.camera_from_world)},
+          {"objects", objects}};
+}
+
+Frame table_frame(const Context& context, const SynthCommand& command,
+                  std::vector<std::string>& files) {
+  const TableScene scene = make_table_scene(context, command.table, command.seed);
+  RenderOptions options;
+  options.normals = options.colors = options.object_ids = true;
+  options.ambient = 0.45f;
+  options.light_right_rad = -0.7f;
+  options.light_up_rad = 0.9f;
+  const Rendering seen = to_host(context, render_table_scene(context, scene, options));
+  const auto image = [&](const auto& buffer) {
+    return Image(copy(Context::cpu(), buffer), seen.width, seen.height);
+  };
+  if (command.meshes) files = write_meshes(scene, command.output);
+  return {scene.camera,           image(seen.depth_m), image(seen.normals),
+          image(seen.object_ids), image(seen.colors),  truth_of(scene, command)};
+}
+
+AnalyticShape shape_of(const SynthCommand& command) {
+  const double size = command.size_m;
+  const Vec3d axis = normalized(Vec3d{1, 0.4, 0.2});
+  const Rigid3d pose{exp_rotation(axis * command.tilt_rad),
+                     {0, 0, static_cast<double>(command.table.distance_m)}};
+  if (command.scene == "sphere") return AnalyticShape::sphere(size, pose);
+  if (command.scene == "cylinder") return AnalyticShape::cylinder(size, 3 * size, pose);
+  if (command.scene == "torus") return AnalyticShape::torus(size, 0.4 * size, pose);
+  if (command.scene == "box") return AnalyticShape::box({2 * size, 1.5 * size, size}, pose);
+  return AnalyticShape::plane(pose);
+}
+
+/// Points with normals and the attributes k1_per_m and k2_per_m.
+void write_cloud(const fs::path& path, const Camera& camera, const AnalyticFrame& frame) {
+  const Context host = Context::cpu();
+  Cloud cloud;
+  cloud.width = camera.width;
+  cloud.height = camera.height;
+  cloud.points = Buffer<Vec3f>(host, frame.depth_m.pixels().size());
+  for (int v = 0; v < camera.height; ++v) {
+    for (int u = 0; u < camera.width; ++u) {
+      const Vec3d ray = unproject(camera, Vec2d{static_cast<double>(u), static_cast<double>(v)});
+      cloud.points.data()[std::int64_t{v} * camera.width + u] =
+          cast<float>(ray) * frame.depth_m(u, v);
+    }
+  }
+  cloud.normals = copy(host, frame.normals.pixels());
+  cloud.attributes.push_back({"k1_per_m", copy(host, frame.k1_per_m.pixels())});
+  cloud.attributes.push_back({"k2_per_m", copy(host, frame.k2_per_m.pixels())});
+  write_ply(path, cloud);
+}
+
+Frame analytic_frame(const SynthCommand& command, std::vector<std::string>& files) {
+  const TableSceneOptions& o = command.table;
+  check_options(o);
+  const Camera camera{
+      o.width, o.height, o.focal_px, o.focal_px, (o.width - 1) / 2.0, (o.height - 1) / 2.0, {}};
+  const AnalyticShape shape = shape_of(command);
+  AnalyticFrame exact = render_analytic(Context::cpu(), camera, {&shape, 1});
+  files.push_back((fs::path(command.output) / "cloud.ply").string());
+  write_cloud(files.back(), camera, exact);
+  json truth{{"scene", command.scene},
+             {"seed", command.seed},
+             {"size_m", {shape.size_m.x, shape.size_m.y, shape.size_m.z}},
+             {"camera_from_shape", to_json(shape.camera_from_shape)}};
+  return {camera, std::move(exact.depth_m), std::move(exact.normals), std::move(exact.ids),
+          {},     std::move(truth)};
+}
+
+/// Writes the pictures and returns the files' names.
+void write_frame(const Context& context, const SynthCommand& command, const Frame& frame,
+                 std::vector<std::string>& files) {
+  const auto file = [&](const char* name) {
+    files.push_back((fs::path(command.output) / name).string());
+    return files.back();
+  };
+  const DepthPngOptions unit{command.depth_unit_m};
+  if (command.noise == "kinect") {
+    const Image<float> depth = copy(context, frame.depth_m);
+    const Image<Vec3f> normals = copy(context, frame.normals);
+    const Image<float> noisy = to_host(
+        context,
+        add_kinect_noise(context, depth, normals, frame.camera, command.kinect, command.seed));
+    write_depth_png(file("depth.png"), noisy, unit);
+    write_depth_png(file("depth_true.png"), frame.depth_m, unit);
+  } else {
+    write_depth_png(file("depth.png"), frame.depth_m, unit);
+  }
+  if (!frame.colors.empty()) {
+    const bool noisy = command.noise != "none";
+    const PhotoNoiseOptions photo = noisy ? command.photo : PhotoNoiseOptions{0, 0, 0};
+    write_png(file("color.png"),
+              add_photo_noise(Context::cpu(), frame.colors, photo, command.seed).view());
+  }
+  write_png(file("normals.png"), picture_of(frame.normals).view());
+  write_png(file("ids.png"), picture_of(frame.ids).view());
+  write_camera_json(file("camera.json"), {frame.camera, command.depth_unit_m * 1000});
+  write_json_file(file("ground_truth.json"), frame.truth);
+}
+
+void list_objects(const SynthCommand& command) {
+  json document = json::array();
+  std::string text;
+  for (const CatalogueEntry& entry : object_catalogue()) {
+    const std::string set(name_of(entry.set, kObjectSets));
+    document.push_back({{"name", entry.name}, {"set", set}, {"description", entry.description}});
+    text += fmt::format("{:<16} {:<8} {}\n", entry.name, set, entry.description);
+  }
+  print_result(command.common, {{"objects", document}}, text);
+}
+
+void run(const SynthCommand& command) {
+  if (command.list) return list_objects(command);
+  const Context context = context_for(command.common.device);
+  fs::create_directories(command.output);
+  std::vector<std::string> files;
+  const Frame frame = command.scene == "table" ? table_frame(context, command, files)
+                                               : analytic_frame(command, files);
+  write_frame(context, command, frame, files);
+  std::string text;
+  for (const std::string& file : files) text += fmt::format("wrote {}\n", file);
+  json document = frame.truth;
+  document["files"] = files;
+  print_result(command.common, document, text);
+}
+
+}  // namespace
+
+void add_synth(CLI::App& app) {
+  auto state = std::make_shared<SynthCommand>();
+  CLI::App* command =
+      add_command(app, "synth", "Makes depth and colour images of scenes whose truth is known",
+                  "sextant synth --scene table --objects 8 --seed 1 --noise kinect --output out\n"
+                  "  sextant synth --scene table --objects 6 --occlusion 0.4 --output out\n"
+                  "  sextant synth --scene torus --output out\n"
+                  "  sextant synth --list",
+                  state->common);
+  command->add_flag("--list", state->list, "list the objects and stop");
+  command->add_option("--scene", state->scene, "table, or one analytic shape")
+      ->check(CLI::IsMember({"table", "plane", "sphere", "cylinder", "torus", "box"}))
+      ->capture_default_str();
+  command->add_option("--output", state->output, "folder for the files; made when missing");
+  command->add_option("--seed", state->seed, "another number is another scene and other noise")
+      ->capture_default_str();
+  command->add_option("--noise", state->noise, "none, or a sensor's: kinect")
+      ->check(CLI::IsMember({"none", "kinect"}))
+      ->capture_default_str();
+  command->add_flag("--meshes", state->meshes, "also write the objects' meshes as PLY");
+  command->add_option("--size-m", state->size_m, "radius or half width of an analytic shape")
+      ->check(CLI::Range(1e-3, 1e3))
+      ->capture_default_str();
+  command->add_option("--tilt-rad", state->tilt_rad, "how far an analytic shape is turned")
+      ->check(CLI::Range(-10.0, 10.0))
+      ->capture_default_str();
+  command->add_option("--depth-unit-m", state->depth_unit_m, "metres per step of depth.png")
+      ->check(CLI::Range(1e-9, 1e3))
+      ->capture_default_str();
+  add_flags(*command, state->table);
+  add_flags(*command, state->kinect);
+  add_flags(*command, state->photo);
+  command->callback([state]() {
+    if (!state->list && state->output.empty()) throw CLI::RequiredError("--output");
+    run(*state);
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/depth/color_points_math.h"
+#include "sextant/depth/for_each_pixel.h"
+
+namespace sextant::detail {
+
+void color_points_cuda(const Context& context, const RegisteredColor& color) {
+  for_each_pixel(context, color.image.width, color.image.height, color);
+}
+
+void color_points_cuda(const Context& context, const ProjectedColor& color) {
+  for_each(context, color.points.size, color);
+}
+
+}  // namespace sextant::detail

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/depth/disparity_math.h"
+#include "sextant/depth/for_each_pixel.h"
+
+namespace sextant::detail {
+
+void disparity_cuda(const Context& context, const KinectPixel& pixel) {
+  for_each_pixel(context, pixel.depth_m.width, pixel.depth_m.height, pixel);
+}
+
+void disparity_cuda(const Context& context, const StereoPixel& pixel) {
+  for_each_pixel(context, pixel.depth_m.width, pixel.depth_m.height, pixel);
+}
+
+}  // namespace sextant::detail

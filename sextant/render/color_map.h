@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/core/image.h"
+#include "sextant/core/vec.h"
+
+namespace sextant {
+
+/// The colour for a share in [0, 1] (clamped): from dark violet over blue and green to light
+/// yellow. Lightness grows evenly to the eye (it is linear in the Oklab colour space), so that
+/// equal steps look equal and a grey print keeps the order.
+Rgb8 map_color(double share);
+
+/// A picture of numbers on the host, such as a depth map: `dark` is shown darkest, `light`
+/// lightest, whichever is larger, and what lies beyond takes the colour of the end. NaN is black,
+/// which the colours never are.
+Image<Rgb8> color_map(ImageView<const float> values, float dark, float light);
+
+/// The values below which the given shares of the finite values lie: {0.01, 0.99} gives a range for
+/// `color_map` that outliers do not stretch. {0, 0} when nothing is finite.
+struct ValueRange {
+  float low = 0;
+  float high = 0;
+};
+ValueRange value_range(ImageView<const float> values, double low_share = 0.01,
+                       double high_share = 0.99);
+
+}  // namespace sextant

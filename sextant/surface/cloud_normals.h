@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/geometry/neighbours.h"
+
+namespace sextant {
+
+struct CloudNormalsOptions {
+  int k = 15;             ///< nearest neighbours, the point among them; used when radius_m is 0
+  float radius_m = 0.0f;  ///< all neighbours within this distance instead
+  Vec3f viewpoint_m{};    ///< normals point to the side of it
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor&& visit) {
+    visit("k", self.k, "nearest neighbours that a plane is fitted to", Range{3, 64});
+    visit("radius_m", self.radius_m, "all neighbours within this distance instead; 0 takes k",
+          Range{0, 1e6});
+    visit("viewpoint_x_m", self.viewpoint_m.x, "normals point towards it", Range{-1e9, 1e9});
+    visit("viewpoint_y_m", self.viewpoint_m.y, "normals point towards it", Range{-1e9, 1e9});
+    visit("viewpoint_z_m", self.viewpoint_m.z, "normals point towards it", Range{-1e9, 1e9});
+  }
+};
+
+/// Unit normals of points in any order, one for each.
+///
+/// The normal is that of the least-squares plane through the point's neighbours (the eigenvector of
+/// the smallest eigenvalue of their covariance about their mean), turned to the viewpoint. It is
+/// NaN where the point is not finite, where it has fewer than 3 neighbours with itself, and where
+/// they determine no plane: all equal, on a line, or the same spread in every direction. Neighbours
+/// are exact, equal distances going to the lower index.
+///
+/// Accuracy: rounding adds less than 0.01° where λ1 - λ0 > 0.01 λ2, whatever the distance from the
+/// origin; CPU and CUDA agree as closely there. Same bits for every number of threads.
+/// Cost: 292 thousand points with k = 15 take about 60 ms on two cores, a fifth of it for the grid;
+/// memory does not grow with the number of neighbours.
+Buffer<Vec3f> estimate_cloud_normals(const Context& context, View<const Vec3f> points,
+                                     const CloudNormalsOptions& options = {});
+
+/// Does not wait for the device; the grid it builds is temporary memory. Not in place.
+void estimate_cloud_normals_into(const Context& context, View<const Vec3f> points,
+                                 const CloudNormalsOptions& options, View<Vec3f> normals);
+
+/// For the points of a grid, in the order in which they were given: allocates nothing on CUDA.
+void estimate_cloud_normals_into(const Context& context, const NeighbourGrid& grid,
+                                 const CloudNormalsOptions& options, View<Vec3f> normals);
+
+}  // namespace sextant

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/geometry/neighbours_nearest.h"
+#include "sextant/surface/cloud_normals.h"
+#include "sextant/surface/normals_math.h"
+
+namespace sextant::detail {
+
+inline constexpr float kLeastNeighbours = 3.0f;
+
+/// The oriented normal of a point whose neighbours have these moments about it.
+SEXTANT_HD inline Vec3f normal_of(const Moments<float>& moments, const Vec3f& point,
+                                  const Vec3f& viewpoint_m) {
+  if (!(moments.count >= kLeastNeighbours)) return {NAN, NAN, NAN};
+  return oriented_towards(viewpoint_m, point, plane_normal(scatter_about_mean(moments)));
+}
+
+/// The normal of one point of the grid, from its k nearest neighbours (k > 0) or from those within
+/// the radius. The neighbours are summed up as they are found, or from a thread's own short list.
+template <int kCapacity>
+struct CloudNormal {
+  NeighbourGridView grid;
+  int k;
+  float radius_m;
+  Vec3f viewpoint_m;
+  Vec3f* normals;
+
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const GridPoint point = grid.points[i];
+    Moments<float> moments;
+    if (is_finite(point.position)) {
+      if constexpr (kCapacity > 0) {
+        NearestHeap<LocalEntries<kCapacity>> heap{grid.points, k, 0, {}};
+        find_nearest(grid, point.position, heap);
+        for (int j = 0; j < heap.size; ++j) {
+          accumulate(moments, grid.points[place_of(heap.entries.get(j))].position - point.position);
+        }
+      } else {
+        for_each_neighbour(grid, point.position, radius_m, [&](const GridPoint& neighbour, float) {
+          accumulate(moments, neighbour.position - point.position);
+        });
+      }
+    }
+    normals[point.index] = normal_of(moments, point.position, viewpoint_m);
+  }
+};
+
+void estimate_cloud_normals_cuda(const Context& context, const NeighbourGridView& grid,
+                                 const CloudNormalsOptions& options, View<Vec3f> normals);
+
+}  // namespace sextant::detail

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normals, statistics and triangulation as one recorded sequence: what a camera's frame goes
+// through.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "sextant/core/graph.h"
+#include "sextant/surface/normals.h"
+#include "sextant/surface/triangulate.h"
+#include "tests/devices.h"
+#include "tests/organised_scene.h"
+
+namespace sextant {
+namespace {
+
+using testing::OrganisedScene;
+
+TEST(OrganisedPipeline, ReplaysWithoutAllocating) {
+  constexpr int kWidth = 160, kHeight = 120;
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    Image<Vec3f> points(context, kWidth, kHeight);
+    Image<Vec3f> normals(context, kWidth, kHeight);
+    Image<std::uint8_t> cells(context, kWidth - 1, kHeight - 1);
+    Buffer<SurfaceStatistics> statistics(context, 1);
+    StatisticsWorkspace workspace;
+    const auto frame = [&] {
+      estimate_normals_into(context, points, {}, normals);
+      surface_statistics_into(context, points, normals, {}, statistics, workspace);
+      triangulate_into(context, points, normals, statistics, {}, cells);
+    };
+    frame();  // the workspace grows to its size
+    const Graph graph = Graph::capture(context, frame);
+    for (const double radius_m : {0.1, 0.14}) {
+      const OrganisedScene scene =
+          testing::look_at(testing::SphereSurface{.radius_m = radius_m},
+                           {.width = kWidth, .height = kHeight, .noise_m = 0.0002, .seed = 11});
+      copy<Vec3f>(context, view_of(scene.points), points.pixels().view());
+      context.synchronize();
+      const Counters before = context.counters();
+      graph.launch();
+      graph.launch();
+      EXPECT_EQ(context.counters().allocations, before.allocations);
+      EXPECT_EQ(context.counters().synchronisations, before.synchronisations);
+      EXPECT_EQ(context.counters().downloads, before.downloads);
+      context.synchronize();
+
+      // The same as one operation after the other.
+      const Image<Vec3f> direct_normals = estimate_normals(context, points);
+      const SurfaceStatistics direct = surface_statistics(context, points, direct_normals);
+      const Image<std::uint8_t> direct_cells = triangulate(context, points, direct_normals, direct);
+      const SurfaceStatistics replayed = to_host(context, statistics)[0];
+      EXPECT_EQ(std::memcmp(&replayed, &direct, sizeof direct), 0);
+      EXPECT_EQ(to_host(context, cells.pixels()), to_host(context, direct_cells.pixels()));
+      // Pixels are 1.7 mm to 1.9 mm apart on the sphere, more where it turns away.
+      EXPECT_GT(direct.resolution_m, 0.0016f);
+      EXPECT_LT(direct.resolution_m, 0.004f);
+      EXPECT_GT(triangle_indices(context, cells).size(), 5000);
+    }
+  }
+}
+
+TEST(OrganisedPipeline, APlaneIsWholeWithItsOwnStatistics) {
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    for (const Vec3d& normal : {Vec3d{0, 0, -1}, Vec3d{0, 1, -1}}) {
+      const Image<Vec3f> points = testing::look_at(testing::PlaneSurface{1.0, normal}).on(context);
+      const Image<Vec3f> normals = estimate_normals(context, points);
+      const SurfaceStatistics statistics = surface_statistics(context, points, normals);
+      const auto triangles = [&](const TriangulateOptions& options) {
+        const Image<std::uint8_t> cells =
+            triangulate(context, points, normals, statistics, options);
+        return triangle_indices(context, cells).size();
+      };
+      EXPECT_EQ(triangles({}), 2 * 159 * 119);
+      // The paper's T_d is shorter than any diagonal.
+      EXPECT_EQ(triangles({.least_edge_resolutions = 0}), 0);
+    }
+  }
+}
+
+TEST(OrganisedPipeline, CudaAgreesWithTheCpu) {
+  const OrganisedScene scene = testing::look_at(
+      testing::SphereSurface{}, {.noise_m = 0.0005, .seed = testing::seed_of_test()});
+  const auto run = [&](const Context& context, SurfaceStatistics& statistics) {
+    const Image<Vec3f> points = scene.on(context);
+    const Image<Vec3f> normals = estimate_normals(context, points);
+    statistics = surface_statistics(context, points, normals);
+    return to_host(context, triangulate(context, points, normals, statistics).pixels());
+  };
+  SurfaceStatistics on_cpu;
+  const std::vector<std::uint8_t> cpu = run(Context::cpu(), on_cpu);
+  for (const Context& context : testing::all_contexts()) {
+    if (context.is_cpu()) continue;
+    SurfaceStatistics on_cuda;
+    const std::vector<std::uint8_t> cuda = run(context, on_cuda);
+    EXPECT_NEAR(on_cuda.max_edge_m, on_cpu.max_edge_m, 1e-5 * on_cpu.max_edge_m);
+    EXPECT_NEAR(on_cuda.max_angle_rad, on_cpu.max_angle_rad, 1e-4 * on_cpu.max_angle_rad);
+    int differing = 0;
+    for (std::size_t i = 0; i < cpu.size(); ++i) differing += cpu[i] == cuda[i] ? 0 : 1;
+    // Only edges within rounding of a limit may fall on the other side.
+    EXPECT_LE(differing, 5);
+  }
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sextant synth` as a script uses it.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sextant/io/camera_json.h"
+#include "sextant/io/json_file.h"
+#include "sextant/io/ply.h"
+#include "sextant/io/png.h"
+#include "tests/temporary_folder.h"
+
+namespace sextant {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SynthCli : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(SEXTANT_CLI)) GTEST_SKIP() << SEXTANT_CLI << " is not here";
+  }
+
+  static std::string text_of(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+
+  /// The exit status; stdout and stderr are kept.
+  int run(const std::string& arguments) {
+    const std::string command = "cd '" + folder_.path().string() + "' && '" + SEXTANT_CLI +
+                                "' synth " + arguments + " >stdout.txt 2>stderr.txt </dev/null";
+    const int raw = std::system(command.c_str());
+    out_ = text_of(folder_ / "stdout.txt");
+    err_ = text_of(folder_ / "stderr.txt");
+    return WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+  }
+
+  testing::TemporaryFolder folder_;
+  std::string out_, err_;
+};
+
+TEST_F(SynthCli, ListsItsObjects) {
+  ASSERT_EQ(run("--list --json"), 0) << err_;
+  const auto objects = nlohmann::json::parse(out_).at("objects");
+  EXPECT_EQ(objects.at(0).at("name"), "cube");
+  EXPECT_GE(objects.size(), 10u);
+  ASSERT_EQ(run("--help"), 0);
+  EXPECT_NE(out_.find("Example:"), std::string::npos);
+  EXPECT_NE(out_.find("--occlusion"), std::string::npos);
+}
+
+TEST_F(SynthCli, ATableWithItsTruth) {
+  const std::string small = "--width 320 --height 240 --focal-px 262.5 ";
+  ASSERT_EQ(run(small + "--objects 4 --seed 3 --noise kinect --meshes --output a/b --json"), 0)
+      << err_;
+  const fs::path made = folder_ / "a/b";
+  const auto truth = read_json_file(made / "ground_truth.json");
+  ASSERT_EQ(truth.at("objects").size(), 4u);
+  const CameraFile camera = read_camera_json(made / "camera.json");
+  EXPECT_EQ(camera.camera.width, 320);
+  EXPECT_DOUBLE_EQ(camera.depth_scale_mm.value(), 1.0);
+  const Image<float> depth = read_depth_png(made / "depth_true.png");
+  EXPECT_EQ(read_png(made / "color.png").width(), 320);
+  EXPECT_EQ(read_png(made / "normals.png").height(), 240);
+  EXPECT_EQ(read_depth_png(made / "depth.png").width(), 320);
+  // A visible vertex of a mesh, put where its pose says, lies on the depth map.
+  for (const auto& object : truth.at("objects")) {
+    if (object.at("visible_fraction") < 0.5) continue;
+    const TriangleMesh mesh = read_ply(made / object.at("mesh").get<std::string>());
+    const auto pose = object.at("camera_from_object").get<std::vector<std::vector<double>>>();
+    int on_surface = 0;
+    for (const Vec3f& p : mesh.vertices.points.host()) {
+      double q[3];
+      for (int i = 0; i < 3; ++i) {
+        q[i] = pose[i][0] * p.x + pose[i][1] * p.y + pose[i][2] * p.z + pose[i][3];
+      }
+      const Vec2d pixel = project(camera.camera, Vec3d{q[0], q[1], q[2]});
+      const int u = static_cast<int>(pixel.x + 0.5), v = static_cast<int>(pixel.y + 0.5);
+      if (!(u >= 0 && v >= 0 && u < 320 && v < 240)) continue;
+      on_surface += std::abs(depth(u, v) - q[2]) < 0.006;  // a slanted pixel and 1 mm steps
+    }
+    EXPECT_GT(on_surface, 0) << object.at("name");
+  }
+  // The same command gives the same bytes.
+  ASSERT_EQ(run(small + "--objects 4 --seed 3 --noise kinect --output c"), 0) << err_;
+  for (const char* name : {"depth.png", "depth_true.png", "color.png", "ids.png"}) {
+    EXPECT_EQ(text_of(made / name), text_of(folder_ / (std::string("c/") + name))) << name;
+  }
+}
+
+TEST_F(SynthCli, AnalyticShapes) {
+  for (const char* scene : {"plane", "sphere", "cylinder", "torus", "box"}) {
+    SCOPED_TRACE(scene);
+    ASSERT_EQ(run(std::string("--scene ") + scene +
+                  " --width 64 --height 48 --focal-px 60 --distance-m 0.8 --depth-unit-m 0.0001 "
+                  "--output " +
+                  scene),
+              0)
+        << err_;
+    const Image<float> depth =
+        read_depth_png(folder_ / (std::string(scene) + "/depth.png"), {.unit_m = 0.0001});
+    float nearest = INFINITY;
+    for (const float z : depth.pixels().host()) nearest = z < nearest ? z : nearest;
+    EXPECT_GT(nearest, 0.4f);
+    EXPECT_LT(nearest, 0.8f);
+    const TriangleMesh cloud = read_ply(folder_ / (std::string(scene) + "/cloud.ply"));
+    ASSERT_EQ(cloud.vertices.attributes.size(), 2u);
+    EXPECT_EQ(cloud.vertices.attributes[0].name, "k1_per_m");
+  }
+}
+
+TEST_F(SynthCli, WrongUsageAndFailure) {
+  EXPECT_EQ(run(""), 2);
+  EXPECT_EQ(run("--scene moon --output x"), 2);
+  EXPECT_EQ(run("--objects many --output x"), 2);
+  EXPECT_EQ(run("--occlusion 3 --output x"), 2);
+  EXPECT_TRUE(out_.empty());
+  EXPECT_EQ(run("--objects 1 --occlusion 0.5 --output x"), 1);
+  EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
+  std::ofstream(folder_ / "file") << "taken";
+  EXPECT_EQ(run("--scene plane --output file"), 1);
+  EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1) << err_;
+}
+
+}  // namespace
+}  // namespace sextant
