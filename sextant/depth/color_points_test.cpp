@@ -95,8 +95,8 @@ TEST(ColorPoints, OutsideAndBehindAreBlack) {
 TEST(ColorPoints, BadInput) {
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
-    const Buffer<Vec3f> points(context, 6);
-    const Image<Rgb8> image(context, 4, 3);
+    const Buffer<Vec3f> points = copy(context, std::vector<Vec3f>(6));
+    const Image<Rgb8> image(copy(context, std::vector<Rgb8>(12)), 4, 3);
     EXPECT_THROW(color_points(context, points, image), Error);
     EXPECT_TRUE(
         color_points(context, Buffer<Vec3f>(context, 0), Image<Rgb8>(context, 0, 0)).empty());
