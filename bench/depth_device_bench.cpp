@@ -122,10 +122,5 @@ int run(const std::string& file) {
 }  // namespace sextant::bench
 
 int main(int argc, char** argv) {
-  try {
-    return sextant::bench::run(argc > 1 ? argv[1] : "");
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "depth_device_bench: %s\n", error.what());
-    return 1;
-  }
+  return sextant::bench::run_main(argc, argv, sextant::bench::run);
 }

@@ -76,4 +76,14 @@ inline void publish(const std::string& name, const std::string& device,
   write_file_atomically(file, std::as_bytes(std::span(text)));
 }
 
+/// The main function of a benchmark: `run` gets the file for the results, or an empty name.
+inline int run_main(int argc, char** argv, int (*run)(const std::string& file)) {
+  try {
+    return run(argc > 1 ? argv[1] : "");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 1;
+  }
+}
+
 }  // namespace sextant::bench

@@ -12,21 +12,6 @@ namespace pictures {
 
 using namespace sextant;
 
-/// Red to the right, green up, blue towards the camera; white where nothing is.
-inline Image<Rgb8> of_normals(ImageView<const Vec3f> normals) {
-  Image<Rgb8> picture(Context::cpu(), normals.width, normals.height);
-  const auto byte = [](float value) {
-    return static_cast<std::uint8_t>(127.5f * (1 + value) + 0.5f);
-  };
-  for (int v = 0; v < normals.height; ++v) {
-    for (int u = 0; u < normals.width; ++u) {
-      const Vec3f& n = normals(u, v);
-      picture(u, v) = is_finite(n) ? Rgb8{byte(n.x), byte(-n.y), byte(-n.z)} : Rgb8{255, 255, 255};
-    }
-  }
-  return picture;
-}
-
 /// A colour per object; white where nothing is.
 inline Image<Rgb8> of_ids(ImageView<const std::int32_t> ids) {
   constexpr Rgb8 kColors[] = {{196, 200, 204}, {51, 117, 178}, {204, 80, 62}, {236, 150, 52},

@@ -9,6 +9,7 @@
 #include "pictures.h"
 #include "sextant/io/ply.h"
 #include "sextant/io/png.h"
+#include "sextant/render/color_map.h"
 #include "tabletop.h"
 
 using namespace sextant;
@@ -47,7 +48,7 @@ int main(int argc, char** argv) try {
   write_png(file("color.png", "what a camera sees"), picture.view());
   write_depth_png(file("depth.png", "depth in millimetres, 16 bits"), depth_m);
   write_png(file("normals.png", "red right, green up, blue towards the camera"),
-            pictures::of_normals(normals).view());
+            normal_map(normals).view());
   write_png(file("objects.png", "a colour for each object"), pictures::of_ids(ids).view());
   write_ply(file("scene.ply", "the visible points, with colours and normals"),
             pictures::cloud_of(camera, depth_m, normals, picture.view()));

@@ -11,6 +11,7 @@
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
+#include "sextant/render/color_map.h"
 #include "sextant/surface/cloud_normals.h"
 
 namespace sextant::app {
@@ -25,19 +26,6 @@ struct NormalsCommand {
   std::string output;
   std::string picture;
 };
-
-/// Right is red, up is green, towards the camera is blue; black without a normal.
-Image<Rgb8> picture_of(const Cloud& cloud) {
-  Image<Rgb8> picture(Context::cpu(), cloud.width, cloud.height);
-  const auto level = [](float component) {
-    return static_cast<std::uint8_t>(std::clamp(127.5f + 127.5f * component, 0.0f, 255.0f));
-  };
-  std::transform(cloud.normals.host().begin(), cloud.normals.host().end(),
-                 picture.pixels().host().begin(), [&](const Vec3f& n) {
-                   return is_finite(n) ? Rgb8{level(n.x), level(-n.y), level(-n.z)} : Rgb8{};
-                 });
-  return picture;
-}
 
 void run(const NormalsCommand& command) {
   const Context context = context_for(command.common.device);
@@ -67,7 +55,7 @@ void run(const NormalsCommand& command) {
   std::string text = fmt::format("{}: {} normals for {} points ({})\n", command.input.file, valid,
                                  vertices.size(), times.text());
   if (!command.picture.empty()) {
-    write_image(command.picture, picture_of(vertices));
+    write_image(command.picture, normal_map(organised_normals(vertices)));
     document["picture"] = command.picture;
     text += fmt::format("wrote {}\n", command.picture);
   }

@@ -10,6 +10,7 @@
 #include "sextant/io/json_file.h"
 #include "sextant/io/ply.h"
 #include "sextant/io/png.h"
+#include "sextant/render/color_map.h"
 #include "sextant/synth/analytic_frame.h"
 #include "sextant/synth/kinect_noise.h"
 #include "sextant/synth/photo_noise.h"
@@ -57,20 +58,6 @@ json to_json(const Rigid3d& pose) {
   }
   rows.push_back({0.0, 0.0, 0.0, 1.0});
   return rows;
-}
-
-/// Red to the right, green up, blue towards the camera; white where nothing is.
-Image<Rgb8> picture_of(const Image<Vec3f>& normals) {
-  Image<Rgb8> picture(Context::cpu(), normals.width(), normals.height());
-  const auto byte = [](float value) {
-    return static_cast<std::uint8_t>(127.5f * (1 + clamp(value, -1.0f, 1.0f)) + 0.5f);
-  };
-  for (std::int64_t i = 0; i < normals.pixels().size(); ++i) {
-    const Vec3f& n = normals.pixels().data()[i];
-    picture.pixels().data()[i] =
-        is_finite(n) ? Rgb8{byte(n.x), byte(-n.y), byte(-n.z)} : Rgb8{255, 255, 255};
-  }
-  return picture;
 }
 
 /// The id of every pixel as a grey level; 255 where nothing is.
@@ -203,7 +190,7 @@ void write_frame(const Context& context, const SynthCommand& command, const Fram
     write_png(file("color.png"),
               add_photo_noise(Context::cpu(), frame.colors, photo, command.seed).view());
   }
-  write_png(file("normals.png"), picture_of(frame.normals).view());
+  write_png(file("normals.png"), normal_map(frame.normals).view());
   write_png(file("ids.png"), picture_of(frame.ids).view());
   write_camera_json(file("camera.json"), {frame.camera, command.depth_unit_m * 1000});
   write_json_file(file("ground_truth.json"), frame.truth);

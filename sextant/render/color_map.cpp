@@ -63,6 +63,21 @@ Image<Rgb8> color_map(ImageView<const float> values, float dark, float light) {
   return picture;
 }
 
+Image<Rgb8> normal_map(ImageView<const Vec3f> normals) {
+  require_on(Context::cpu(1), normals, "normals");
+  Image<Rgb8> picture(Context::cpu(1), normals.width, normals.height);
+  const auto level = [](float value) {
+    return static_cast<std::uint8_t>(127.5f * (1.0f + clamp(value, -1.0f, 1.0f)) + 0.5f);
+  };
+  for (int v = 0; v < normals.height; ++v) {
+    for (int u = 0; u < normals.width; ++u) {
+      const Vec3f n = normals(u, v);
+      picture(u, v) = is_finite(n) ? Rgb8{level(n.x), level(-n.y), level(-n.z)} : Rgb8{};
+    }
+  }
+  return picture;
+}
+
 ValueRange value_range(ImageView<const float> values, double low_share, double high_share) {
   require_on(Context::cpu(1), values, "values");
   require(low_share >= 0 && low_share <= high_share && high_share <= 1, "value_range: shares ",

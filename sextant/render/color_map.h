@@ -16,6 +16,10 @@ Rgb8 map_color(double share);
 /// which the colours never are.
 Image<Rgb8> color_map(ImageView<const float> values, float dark, float light);
 
+/// Unit normals on the host, in the camera's frame, as colours: red to the right, green up, blue
+/// towards the camera. Holes are black.
+Image<Rgb8> normal_map(ImageView<const Vec3f> normals);
+
 /// The values below which the given shares of the finite values lie: {0.01, 0.99} gives a range for
 /// `color_map` that outliers do not stretch. {0, 0} when nothing is finite.
 struct ValueRange {

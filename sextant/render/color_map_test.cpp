@@ -63,5 +63,16 @@ TEST(ColorMap, RangeLeavesOutliersOut) {
   EXPECT_THROW(value_range(values, 0.9, 0.1), Error);
 }
 
+TEST(ColorMap, NormalsAsColours) {
+  const Image<Vec3f> normals(
+      copy(Context::cpu(), std::vector<Vec3f>{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}, {NAN, 0, 0}}), 4,
+      1);
+  const Image<Rgb8> picture = normal_map(normals);
+  EXPECT_EQ(picture(0, 0), (Rgb8{255, 128, 128}));  // to the right
+  EXPECT_EQ(picture(1, 0), (Rgb8{128, 255, 128}));  // up
+  EXPECT_EQ(picture(2, 0), (Rgb8{128, 128, 255}));  // towards the camera
+  EXPECT_EQ(picture(3, 0), (Rgb8{}));
+}
+
 }  // namespace
 }  // namespace sextant

@@ -1,59 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line as a script uses it: exit status, stdout and stderr.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/png.h"
+#include "tests/end_to_end/command_line.h"
 
 namespace sextant {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Outcome {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+using testing::Outcome;
 
 std::size_t lines_in(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-class Cli : public ::testing::Test {
+class Cli : public testing::CommandLine {
  protected:
-  void SetUp() override {
-    if (!fs::exists(SEXTANT_CLI)) GTEST_SKIP() << SEXTANT_CLI << " is not here";
-    char name[] = "/tmp/sextant_cli_XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
-    write_cloud("cloud.ply");
-  }
-  void TearDown() override {
-    if (!folder_.empty()) fs::remove_all(folder_);
-  }
-
-  Outcome run(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" + SEXTANT_CLI + "' " +
-                                arguments + " >stdout.txt 2>stderr.txt </dev/null";
-    const int raw = std::system(command.c_str());
-    return {WIFEXITED(raw) ? WEXITSTATUS(raw) : -1, text_of(folder_ / "stdout.txt"),
-            text_of(folder_ / "stderr.txt")};
-  }
+  void prepare() override { write_cloud("cloud.ply"); }
 
   void write_cloud(const std::string& name) const {
     const Context cpu = Context::cpu();
@@ -63,8 +34,6 @@ class Cli : public ::testing::Test {
     mesh.triangles = copy(cpu, std::vector<Vec3i>{{0, 1, 2}});
     ASSERT_TRUE(write_geometry(folder_ / name, mesh).empty());
   }
-
-  fs::path folder_;
 };
 
 TEST_F(Cli, ExplainsItself) {
@@ -104,7 +73,7 @@ TEST_F(Cli, FailureIsOneLineAndOne) {
     EXPECT_TRUE(outcome.out.empty()) << arguments;
   }
   // Nothing half done is left behind.
-  for (const auto& entry : fs::directory_iterator(folder_)) {
+  for (const auto& entry : fs::directory_iterator(folder_.path())) {
     const std::string name = entry.path().filename();
     EXPECT_TRUE(name == "cloud.ply" || name == "stdout.txt" || name == "stderr.txt") << name;
   }

@@ -15,6 +15,7 @@
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/png.h"
 #include "sextant/render/color_map.h"
+#include "tests/end_to_end/command_line.h"
 
 namespace sextant {
 namespace {
@@ -24,29 +25,14 @@ namespace fs = std::filesystem;
 constexpr int kWidth = 96;
 constexpr int kHeight = 72;
 
-struct Outcome {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+using testing::Outcome;
 
 /// A wall at 2 m, the left third of it at 1 m.
 float truth(int u) { return u < kWidth / 3 ? 1.0f : 2.0f; }
 
-class DepthCli : public ::testing::Test {
+class DepthCli : public testing::CommandLine {
  protected:
-  void SetUp() override {
-    if (!fs::exists(SEXTANT_CLI)) GTEST_SKIP() << SEXTANT_CLI << " is not here";
-    char name[] = "/tmp/sextant_depth_XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
+  void prepare() override {
     write_depth_png(folder_ / "depth.png", noisy_steps());
     std::ofstream(folder_ / "camera.json")
         << R"({"width": 96, "height": 72, "fx": 80, "fy": 80, "cx": 47.5, "cy": 35.5})";
@@ -57,9 +43,6 @@ class DepthCli : public ::testing::Test {
       }
     }
     write_png(folder_ / "color.png", color);
-  }
-  void TearDown() override {
-    if (!folder_.empty()) fs::remove_all(folder_);
   }
 
   /// The scene with noise of 4 mm and a hole.
@@ -85,15 +68,7 @@ class DepthCli : public ::testing::Test {
     return std::sqrt(sum / (kWidth * kHeight - 1));
   }
 
-  Outcome run(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" + SEXTANT_CLI + "' depth " +
-                                arguments + " >stdout.txt 2>stderr.txt </dev/null";
-    const int raw = std::system(command.c_str());
-    return {WIFEXITED(raw) ? WEXITSTATUS(raw) : -1, text_of(folder_ / "stdout.txt"),
-            text_of(folder_ / "stderr.txt")};
-  }
-
-  fs::path folder_;
+  Outcome run(const std::string& arguments) const { return CommandLine::run("depth " + arguments); }
 };
 
 TEST_F(DepthCli, FilterCalmsNoiseAndKeepsStepAndHole) {

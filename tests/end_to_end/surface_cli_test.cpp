@@ -12,8 +12,8 @@
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/pcd.h"
 #include "sextant/io/png.h"
+#include "tests/end_to_end/command_line.h"
 #include "tests/organised_scene.h"
-#include "tests/temporary_folder.h"
 
 namespace sextant {
 namespace {
@@ -25,18 +25,7 @@ constexpr int kWidth = 96;
 constexpr int kHeight = 72;
 constexpr double kFocal_px = 100;
 
-struct Outcome {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+using testing::Outcome;
 
 /// A wall that faces the camera at 2 m, its left third nearer, at 1 m.
 testing::OrganisedScene steps() {
@@ -48,10 +37,9 @@ testing::OrganisedScene steps() {
       {.width = kWidth, .height = kHeight, .focal_px = kFocal_px});
 }
 
-class SurfaceCli : public ::testing::Test {
+class SurfaceCli : public testing::CommandLine {
  protected:
-  void SetUp() override {
-    if (!fs::exists(SEXTANT_CLI)) GTEST_SKIP() << SEXTANT_CLI << " is not here";
+  void prepare() override {
     const testing::OrganisedScene scene = steps();
     Image<float> depth(Context::cpu(), kWidth, kHeight);
     Cloud cloud;
@@ -70,16 +58,6 @@ class SurfaceCli : public ::testing::Test {
     std::ofstream(folder_ / "camera.json")
         << R"({"width": 96, "height": 72, "fx": 100, "fy": 100, "cx": 47.5, "cy": 35.5})";
   }
-
-  Outcome run(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.path().string() + "' && '" + SEXTANT_CLI + "' " +
-                                arguments + " >stdout.txt 2>stderr.txt </dev/null";
-    const int raw = std::system(command.c_str());
-    return {WIFEXITED(raw) ? WEXITSTATUS(raw) : -1, text_of(folder_ / "stdout.txt"),
-            text_of(folder_ / "stderr.txt")};
-  }
-
-  testing::TemporaryFolder folder_;
 };
 
 TEST_F(SurfaceCli, NormalsOfADepthMap) {

@@ -12,37 +12,23 @@
 #include "sextant/io/json_file.h"
 #include "sextant/io/ply.h"
 #include "sextant/io/png.h"
-#include "tests/temporary_folder.h"
+#include "tests/end_to_end/command_line.h"
 
 namespace sextant {
 namespace {
 
 namespace fs = std::filesystem;
 
-class SynthCli : public ::testing::Test {
+class SynthCli : public testing::CommandLine {
  protected:
-  void SetUp() override {
-    if (!fs::exists(SEXTANT_CLI)) GTEST_SKIP() << SEXTANT_CLI << " is not here";
-  }
-
-  static std::string text_of(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-
   /// The exit status; stdout and stderr are kept.
   int run(const std::string& arguments) {
-    const std::string command = "cd '" + folder_.path().string() + "' && '" + SEXTANT_CLI +
-                                "' synth " + arguments + " >stdout.txt 2>stderr.txt </dev/null";
-    const int raw = std::system(command.c_str());
-    out_ = text_of(folder_ / "stdout.txt");
-    err_ = text_of(folder_ / "stderr.txt");
-    return WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+    const testing::Outcome outcome = CommandLine::run("synth " + arguments);
+    out_ = outcome.out;
+    err_ = outcome.err;
+    return outcome.status;
   }
 
-  testing::TemporaryFolder folder_;
   std::string out_, err_;
 };
 
@@ -91,7 +77,8 @@ TEST_F(SynthCli, ATableWithItsTruth) {
   // The same command gives the same bytes.
   ASSERT_EQ(run(small + "--objects 4 --seed 3 --noise kinect --output c"), 0) << err_;
   for (const char* name : {"depth.png", "depth_true.png", "color.png", "ids.png"}) {
-    EXPECT_EQ(text_of(made / name), text_of(folder_ / (std::string("c/") + name))) << name;
+    EXPECT_EQ(testing::text_of(made / name), testing::text_of(folder_ / (std::string("c/") + name)))
+        << name;
   }
 }
 
