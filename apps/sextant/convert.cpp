@@ -121,6 +121,7 @@ void run(const ConvertCommand& command) {
   std::vector<Converted> finished;
   std::size_t failures = 0;
   for (const auto& [from, to] : pairs) {
+    throw_if_interrupted();
     try {
       finished.push_back(convert(from, to, command.options));
       const Converted& file = finished.back();

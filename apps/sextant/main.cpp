@@ -4,7 +4,6 @@
 #include <new>
 
 #include "apps/sextant/command.h"
-#include "apps/sextant/progress_bar.h"
 #include "sextant/core/build_config.h"
 #include "sextant/core/error.h"
 
@@ -52,7 +51,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  sextant::app::stop_on_interrupt();
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -77,9 +77,13 @@ TriangleMesh compact(const Cloud& cloud, const Buffer<Vec3i>& triangles,
 Image<Rgb8> picture_of(const Cloud& cloud, const std::vector<char>& used) {
   Image<Rgb8> picture(Context::cpu(), cloud.width, cloud.height);
   for (std::size_t i = 0; i < used.size(); ++i) {
+    if (!used[i]) {
+      picture.pixels().host()[i] = {};
+      continue;
+    }
     const float facing = -dot(cloud.normals.host()[i], normalized(cloud.points.host()[i]));
     const auto level = static_cast<std::uint8_t>(std::clamp(40.0f + 215.0f * facing, 0.0f, 255.0f));
-    picture.pixels().host()[i] = used[i] ? Rgb8{level, level, level} : Rgb8{};
+    picture.pixels().host()[i] = {level, level, level};
   }
   return picture;
 }

@@ -20,14 +20,18 @@ void on_interrupt(int) {
 }  // namespace
 
 void stop_on_interrupt() { std::signal(SIGINT, on_interrupt); }
-bool interrupted() { return interrupt_count > 0; }
+void throw_if_interrupted() {
+  if (interrupt_count > 0) throw Cancelled("stopped on request");
+}
 
 ProgressBar::ProgressBar(std::string title, Unit unit)
     : title_(std::move(title)),
       unit_(std::move(unit)),
       on_terminal_(isatty(STDERR_FILENO) != 0),
       start_(std::chrono::steady_clock::now()),
-      last_(start_) {}
+      last_(start_) {
+  stop_on_interrupt();
+}
 
 ProgressBar::~ProgressBar() {
   if (shown_) fmt::print(stderr, "\r\x1b[K");
@@ -38,7 +42,7 @@ Progress ProgressBar::callback() {
 }
 
 bool ProgressBar::update(std::int64_t done, std::int64_t total) {
-  if (interrupted()) return false;
+  if (interrupt_count > 0) return false;
   const auto now = std::chrono::steady_clock::now();
   const std::chrono::duration<double> elapsed = now - start_;
   if (!on_terminal_ || elapsed.count() < 0.5 || now - last_ < std::chrono::milliseconds(100)) {

@@ -8,9 +8,11 @@
 
 namespace sextant::app {
 
-/// From now on Ctrl-C is noted instead of ending the process; a second one ends it at once.
+/// From now on Ctrl-C is noted instead of ending the process, so that work can stop between two
+/// steps and leave nothing half done; a second one ends it at once.
 void stop_on_interrupt();
-bool interrupted();
+/// Throws Cancelled after Ctrl-C.
+void throw_if_interrupted();
 
 /// One line on a terminal's stderr with share, rate and time left; silent in a pipe and for work
 /// that is over before it would be read. Erases itself when it dies.

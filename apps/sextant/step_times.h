@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/sextant/progress_bar.h"
 #include "sextant/core/context.h"
 
 namespace sextant::app {
@@ -16,8 +17,12 @@ namespace sextant::app {
 /// Milliseconds of each step of a command, in the order they ran.
 class StepTimes {
  public:
+  StepTimes() { stop_on_interrupt(); }
+
+  /// Does not begin the step after Ctrl-C.
   template <class Work>
   auto time(const char* step, const Context& context, const Work& work) {
+    throw_if_interrupted();
     const auto start = std::chrono::steady_clock::now();
     auto result = work();
     context.synchronize();

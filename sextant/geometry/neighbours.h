@@ -39,7 +39,9 @@ class NeighbourGrid {
 
   /// How many points were given, holes included: the number of rows of a search for every point.
   std::int64_t size() const { return size_; }
-  std::int64_t capacity() const { return points_.size() - detail::kGridPadding; }
+  std::int64_t capacity() const {
+    return max_of<std::int64_t>(0, points_.size() - detail::kGridPadding);
+  }
   Device device() const { return points_.device(); }
 
   /// What kernels get; see for_each_neighbour in neighbours_math.h.

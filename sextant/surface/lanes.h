@@ -157,6 +157,7 @@ struct LaneMath<Lanes<N>> {
     result.v = y;
     return result;
   }
+  /// For finite values; infinity gives minus infinity.
   static Lanes<N> square_root(const Lanes<N>& value) { return value * inverse_square_root(value); }
 };
 

@@ -93,6 +93,9 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows) normals_kernel(const 
 
 template <NormalsMethod kMethod>
 void launch(const Context& context, const NormalsJob& job) {
+  constexpr int kMostRows = 65535 * kTileHeight;  // of a grid's second dimension
+  require(job.points.height <= kMostRows, "points: ", job.points.height,
+          " rows are more than one launch takes (", kMostRows, ")");
   const dim3 block(kBlockWidth, kBlockRows);
   const dim3 grid((job.points.width + kBlockWidth - 1) / kBlockWidth,
                   (job.points.height + kTileHeight - 1) / kTileHeight);

@@ -20,7 +20,7 @@ TEST(OrganisedPipeline, ReplaysWithoutAllocating) {
   constexpr int kWidth = 160, kHeight = 120;
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
-    Image<Vec3f> points(context, kWidth, kHeight);
+    Image<Vec3f> points(copy(context, std::vector<Vec3f>(kWidth * kHeight)), kWidth, kHeight);
     Image<Vec3f> normals(context, kWidth, kHeight);
     Image<std::uint8_t> cells(context, kWidth - 1, kHeight - 1);
     Buffer<SurfaceStatistics> statistics(context, 1);

@@ -132,7 +132,8 @@ void surface_statistics_into(const Context& context, ImageView<const Vec3f> poin
   require(normals.width == points.width && normals.height == points.height,
           "normals: ", normals.width, " x ", normals.height, " for ", points.width, " x ",
           points.height, " points");
-  require(points.pixels() <= INT32_MAX, "points: ", points.width, " x ", points.height,
+  // Indices and the stride of a launch fit 32 bits.
+  require(points.pixels() <= INT32_MAX - (1 << 20), "points: ", points.width, " x ", points.height,
           " are too many");
   StatisticsJob job{points, normals, options.mode, nullptr, nullptr, result.data};
   grow(context, workspace.histogram, kLinkBins + 1);

@@ -256,6 +256,23 @@ TEST(SurfaceStatistics, BadDataHasADefinedResult) {
   EXPECT_THROW(surface_statistics(cpu, points, small), Error);
 }
 
+TEST(SurfaceStatistics, OneInfinitePointSpoilsNothing) {
+  Surface surface{30, 30, {}, std::vector<Vec3f>(900, {0, 0, -1})};
+  for (int i = 0; i < 900; ++i) {
+    surface.points.push_back(
+        {0.001f * static_cast<float>(i % 30), 0.001f * static_cast<float>(i / 30), 1.0f});
+  }
+  surface.points[450].x = INFINITY;
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    for (const StatisticsMode mode : {StatisticsMode::kRobust, StatisticsMode::kPaper}) {
+      const SurfaceStatistics s = statistics_of(context, surface, mode);
+      EXPECT_EQ(s.distances, 899);
+      EXPECT_NEAR(s.resolution_m, 0.001f, 1e-8f);
+    }
+  }
+}
+
 TEST(SurfaceStatistics, AnglesFromChords) {
   for (int i = 0; i < 2000; ++i) {
     const double angle = i < 1000 ? std::pow(10, -7 + i / 150.0) : (i - 1000) * 3.14159 / 1000;

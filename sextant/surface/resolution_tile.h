@@ -146,7 +146,9 @@ class LinkTile {
   }
 
   static void count_link(float length_m, std::uint32_t* counts) {
-    if (length_m <= std::numeric_limits<float>::max()) ++counts[link_bin(length_m)];
+    // The lanes' square root makes minus infinity of infinity.
+    const bool finite = length_m >= 0.0f && length_m <= std::numeric_limits<float>::max();
+    if (finite) ++counts[link_bin(length_m)];
   }
 
   /// Links that come from (du, dv) pixels before and end in `row`, by the column of their end.
@@ -156,7 +158,8 @@ class LinkTile {
     for (int column = 1; column <= kLinkTileWidth + du; column += N) {
       const Pack distance =
           distance_between(at(points_, row - dv, column - du), at(points_, row, column));
-      const Pack counts = Math::select(distance <= longest, Pack(1.0f), zero);
+      const Pack short_enough = Math::select(distance <= longest, Pack(1.0f), zero);
+      const Pack counts = Math::select(distance >= zero, short_enough, zero);
       const Pack angle =
           angle_between(at(normals_, row - dv, column - du), at(normals_, row, column));
       const Pack turns = Math::select(angle >= zero, counts, zero);

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
 
 struct CountTriangles {
   ImageView<const std::uint8_t> cells;
-  View<std::int32_t> counts;
+  View<std::int64_t> counts;
   SEXTANT_HD void operator()(std::int64_t i) const {
     const int v = static_cast<int>(i / cells.width);
     counts[i] = triangles_in(cells(static_cast<int>(i - std::int64_t{v} * cells.width), v));
@@ -44,7 +44,7 @@ struct CountTriangles {
 
 struct WriteTriangles {
   ImageView<const std::uint8_t> cells;
-  View<const std::int32_t> first;
+  View<const std::int64_t> first;
   View<Vec3i> triangles;
   SEXTANT_HD void operator()(std::int64_t i) const {
     const int v = static_cast<int>(i / cells.width);
@@ -56,6 +56,9 @@ struct WriteTriangles {
 }  // namespace
 
 void triangulate_cuda(const Context& context, const TriangulateJob& job) {
+  constexpr int kMostRows = 65535 * kBlockHeight;  // of a grid's second dimension
+  require(job.cells.height <= kMostRows, "points: ", job.cells.height + 1,
+          " rows are more than one launch takes (", kMostRows + 1, ")");
   const dim3 block(kBlockWidth, kBlockHeight);
   const dim3 grid((job.cells.width + kBlockWidth - 1) / kBlockWidth,
                   (job.cells.height + kBlockHeight - 1) / kBlockHeight);
@@ -64,11 +67,11 @@ void triangulate_cuda(const Context& context, const TriangulateJob& job) {
 }
 
 Buffer<Vec3i> triangle_indices_cuda(const Context& context, ImageView<const std::uint8_t> cells) {
-  Buffer<std::int32_t> counts(context, cells.pixels());
-  Buffer<std::int32_t> first(context, cells.pixels() + 1);
+  Buffer<std::int64_t> counts(context, cells.pixels());
+  Buffer<std::int64_t> first(context, cells.pixels() + 1);
   for_each(context, cells.pixels(), CountTriangles{cells, counts});
-  exclusive_scan<std::int32_t>(context, counts, first);
-  const std::int32_t total = to_host(context, first.view().subview(cells.pixels(), 1))[0];
+  exclusive_scan<std::int64_t>(context, counts, first);
+  const std::int64_t total = to_host(context, first.view().subview(cells.pixels(), 1))[0];
   Buffer<Vec3i> triangles(context, total);
   for_each(context, cells.pixels(), WriteTriangles{cells, first, triangles});
   return triangles;
