@@ -38,7 +38,7 @@ if(SEXTANT_WITH_CUDA)
   target_link_libraries(sextant PRIVATE CUDA::cudart_static)
 endif()
 
-if(PROJECT_IS_TOP_LEVEL)
+if(SEXTANT_INSTALL)
   install(TARGETS sextant EXPORT sextant-targets)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/sextant/ ${PROJECT_BINARY_DIR}/generated/sextant/
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sextant FILES_MATCHING PATTERN "*.h")

@@ -4,6 +4,10 @@
 #include <cstdio>
 
 #include "sextant/core/device.h"
+#include "tests/shared_data.h"
+
+// Known here alone, so that no other object depends on where the checkout lies.
+const char* sextant::testing::source_dir() { return SEXTANT_SOURCE_DIR; }
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);

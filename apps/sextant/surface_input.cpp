@@ -2,6 +2,7 @@
 #include "apps/sextant/surface_input.h"
 
 #include "apps/sextant/file_kind.h"
+#include "apps/sextant/progress_bar.h"
 #include "sextant/depth/deproject.h"
 #include "sextant/io/camera_json.h"
 #include "sextant/io/geometry_file.h"
@@ -31,6 +32,8 @@ Cloud read_cloud(const Context& context, const SurfaceInput& input, StepTimes& t
   ReadOptions options;
   if (input.unit_m > 0) options.unit_m = input.unit_m;
   return times.time("read", context, [&] {
+    ProgressBar bar("reading", {"MB", 1e-6});
+    options.progress = bar.callback();
     const TriangleMesh read = read_geometry(input.file, options);
     return copy(context, read.vertices);
   });

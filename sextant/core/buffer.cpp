@@ -67,8 +67,28 @@ Allocation::Allocation(const Context& context, std::int64_t count, std::size_t e
   state.allocated_bytes += static_cast<std::int64_t>(bytes);
 }
 
-Allocation::Allocation(Device device, void* data, std::function<void()> release)
-    : data_(data), device_(device), release_(std::move(release)) {}
+Allocation::Allocation(const Context& context, Device device, void* data,
+                       std::function<void()> release)
+    : data_(data), device_(device) {
+  if (context.is_cpu() || !release) {
+    release_ = std::move(release);
+    return;
+  }
+  if constexpr (kBuiltWithCuda) {
+    release_ = [state = context.shared_state(), release = std::move(release)]() {
+      if (state->capturing) {
+        state->released_while_capturing.push_back(release);
+        return;
+      }
+      try {
+        cuda::synchronize(*state);  // kernels on the stream may still use it
+      } catch (const Error&) {
+        // The device is lost, and with it whatever used the memory.
+      }
+      release();
+    };
+  }
+}
 
 Allocation Allocation::pinned(const Context& context, std::int64_t count,
                               std::size_t element_bytes) {
@@ -79,7 +99,7 @@ Allocation Allocation::pinned(const Context& context, std::int64_t count,
     allocation = Allocation(context, count, element_bytes);
   } else if constexpr (kBuiltWithCuda) {
     void* data = cuda::allocate_pinned(bytes);
-    allocation = Allocation(Device{}, data, [data]() { cuda::release_pinned(data); });
+    allocation = Allocation(context, Device{}, data, [data]() { cuda::release_pinned(data); });
     ++context.state().allocations;
     context.state().allocated_bytes += static_cast<std::int64_t>(bytes);
   }
@@ -106,6 +126,10 @@ void copy_bytes(const Context& context, Device to_device, void* to, Device from_
   }
   if constexpr (kBuiltWithCuda) {
     ContextState& state = context.state();
+    // A graph would keep the pointer and read it at every launch, when the memory may be gone.
+    require(!(state.capturing && wait_for_host && from_device != to_device),
+            "copy: a graph that is being recorded cannot copy to or from plain host memory; use "
+            "copy_async with pinned memory, or copy before the recording");
     cuda::copy(state, to, from, static_cast<std::size_t>(bytes));
     if (from_device == host) {
       ++state.uploads;

@@ -17,7 +17,9 @@ class Allocation {
  public:
   Allocation() = default;
   Allocation(const Context& context, std::int64_t count, std::size_t element_bytes);
-  Allocation(Device device, void* data, std::function<void()> release);
+  /// Somebody else's memory: `release` runs when the context's stream is done with it, and when a
+  /// graph that was recorded meanwhile is gone.
+  Allocation(const Context& context, Device device, void* data, std::function<void()> release);
   /// Page-locked host memory for copies that overlap with work on the device.
   static Allocation pinned(const Context& context, std::int64_t count, std::size_t element_bytes);
   ~Allocation() { reset(); }
@@ -59,15 +61,23 @@ class Buffer {
   Buffer() = default;
   Buffer(const Context& context, std::int64_t size)
       : allocation_(context, size, sizeof(T)), size_(size) {}
+  Buffer(Buffer&& other) noexcept
+      : allocation_(std::move(other.allocation_)), size_(std::exchange(other.size_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    allocation_ = std::move(other.allocation_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
 
   /// Takes over memory of somebody else (NumPy, DLPack, a camera driver) without a copy; `release`
-  /// runs once, when the buffer dies. `data` must lie on the context's device.
+  /// runs once, when the buffer dies and the work queued on the context's stream is done. `data`
+  /// must lie on the context's device.
   static Buffer adopt(const Context& context, T* data, std::int64_t size,
                       std::function<void()> release) {
     require(size >= 0, "adopt: size ", size, " is negative");
     require(data != nullptr || size == 0, "adopt: data is null but size is ", size);
     Buffer buffer;
-    buffer.allocation_ = detail::Allocation(context.device(), data, std::move(release));
+    buffer.allocation_ = detail::Allocation(context, context.device(), data, std::move(release));
     buffer.size_ = size;
     return buffer;
   }
@@ -112,7 +122,8 @@ class Buffer {
 };
 
 /// Copies between any two devices of which one is the context's. A copy to the host has finished
-/// when the call returns; the others are ordered on the context's stream.
+/// when the call returns; the others are ordered on the context's stream, and page-locked host
+/// memory must stay as it is until the stream has read it. A graph cannot hold it: see copy_async.
 template <class T>
 void copy(const Context& context, View<const T> from, View<T> to) {
   require(from.size == to.size, "copy: ", from.size, " elements into room for ", to.size);

@@ -90,6 +90,20 @@ TEST(Buffer, AdoptsForeignMemoryAndReleasesItOnce) {
   EXPECT_EQ(released, 1);
 }
 
+TEST(Buffer, MovedFromIsEmpty) {
+  const Context context = Context::cpu();
+  Buffer<int> from(context, 3);
+  const Buffer<int> to = std::move(from);
+  EXPECT_EQ(to.size(), 3);
+  EXPECT_TRUE(from.empty());
+  EXPECT_EQ(from.data(), nullptr);
+  Image<int> image(context, 4, 2);
+  const Image<int> moved = std::move(image);
+  EXPECT_EQ(moved.width(), 4);
+  EXPECT_EQ(image.width(), 0);
+  EXPECT_TRUE(image.empty());
+}
+
 TEST(Buffer, MoveAssignmentFreesTheOld) {
   int released = 0;
   float value = 0;

@@ -61,7 +61,14 @@ Context Context::cuda_on_stream(int ordinal, void* stream) {
 Context Context::best() {
   if constexpr (kBuiltWithCuda) {
     std::string status;
-    if (detail::cuda::device_count(status) > 0) return cuda(0);
+    const int count = detail::cuda::device_count(status);
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      try {
+        return cuda(ordinal);
+      } catch (const Error&) {
+        // Too old for this build's kernels, or somebody else's alone: the next may do.
+      }
+    }
   }
   return cpu();
 }

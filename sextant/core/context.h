@@ -33,7 +33,8 @@ class Context {
   static Context cpu(int threads = 0);
   /// A CUDA device with a stream of its own. Throws Error when the build or the machine has none.
   static Context cuda(int ordinal = 0);
-  /// A CUDA device on the caller's stream (a `cudaStream_t`), which must outlive the context.
+  /// A CUDA device on the caller's stream (a `cudaStream_t`), which must outlive the context and
+  /// every buffer and graph made with it.
   static Context cuda_on_stream(int ordinal, void* stream);
   /// The first usable CUDA device, else the CPU.
   static Context best();

@@ -9,6 +9,9 @@ namespace sextant::detail::cuda {
 
 namespace {
 
+/// Stands for all kernels: they are compiled for the same architectures.
+__global__ void probe_kernel() {}
+
 cudaStream_t stream_of(const ContextState& state) {
   check_cuda(cudaSetDevice(state.device.ordinal), "cudaSetDevice");
   return static_cast<cudaStream_t>(state.stream);
@@ -49,6 +52,9 @@ std::string toolkit_version() {
 
 void open(ContextState& state) {
   check_cuda(cudaSetDevice(state.device.ordinal), "cudaSetDevice");
+  cudaFuncAttributes attributes;
+  check_cuda(cudaFuncGetAttributes(&attributes, probe_kernel),
+             "this build has no kernels for the GPU; set CMAKE_CUDA_ARCHITECTURES");
   if (!state.stream) {
     cudaStream_t stream;
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");

@@ -77,10 +77,32 @@ TEST(Graph, AFailedCaptureLeavesTheContextUsable) {
     // Waiting for the device inside a capture is refused by CUDA itself.
     EXPECT_THROW(Graph::capture(context, [&] { context.synchronize(); }), Error);
     const std::vector<std::int32_t> values{5, 6};
+    EXPECT_THROW(Graph::capture(context, [&] { copy(context, values); }), Error);
     EXPECT_EQ(to_host(context, copy(context, values)), values);
   }
   const Graph failing = Graph::capture(Context::cpu(), [] { fail("later"); });
   EXPECT_THROW(failing.launch(), Error);
+}
+
+TEST(Graph, KeepsAdoptedMemoryThatDiesWhileItIsRecorded) {
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    Buffer<std::int32_t> owner = copy(context, std::vector<std::int32_t>{2, 3});
+    int released = 0;
+    {
+      const Graph graph = Graph::capture(context, [&] {
+        auto adopted =
+            Buffer<std::int32_t>::adopt(context, owner.data(), 2, [&released]() { ++released; });
+        for_each(context, 2, Square{adopted, adopted});
+      });
+      EXPECT_EQ(released, 0);
+      graph.launch();
+      context.synchronize();
+      if (context.is_cuda()) EXPECT_EQ(released, 0);  // on the CPU each launch adopts afresh
+    }
+    EXPECT_EQ(released, 1);
+    EXPECT_EQ(to_host(context, owner), (std::vector<std::int32_t>{4, 9}));
+  }
 }
 
 TEST(Buffer, AdoptsDeviceMemory) {

@@ -43,6 +43,16 @@ class Image {
     require(pixels_.size() == checked_pixels(width, height), "Image: ", pixels_.size(),
             " pixels for ", width, " x ", height);
   }
+  Image(Image&& other) noexcept
+      : pixels_(std::move(other.pixels_)),
+        width_(std::exchange(other.width_, 0)),
+        height_(std::exchange(other.height_, 0)) {}
+  Image& operator=(Image&& other) noexcept {
+    pixels_ = std::move(other.pixels_);
+    width_ = std::exchange(other.width_, 0);
+    height_ = std::exchange(other.height_, 0);
+    return *this;
+  }
 
   int width() const { return width_; }
   int height() const { return height_; }

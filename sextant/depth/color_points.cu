@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sextant/core/for_each_pixel.h"
 #include "sextant/depth/color_points_math.h"
-#include "sextant/depth/for_each_pixel.h"
 
 namespace sextant::detail {
 

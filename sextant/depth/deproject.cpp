@@ -2,8 +2,8 @@
 #include "sextant/depth/deproject.h"
 
 #include "sextant/core/build_config.h"
+#include "sextant/core/for_each_pixel.h"
 #include "sextant/depth/deproject_math.h"
-#include "sextant/depth/for_each_pixel.h"
 
 namespace sextant {
 

@@ -56,6 +56,12 @@ SEXTANT_HD Vec2<T> distort(const Distortion<T>& d, const Vec2<T>& p) {
           p.y * radial + d.p1 * (r2 + T(2) * p.y * p.y) + T(2) * d.p2 * p.x * p.y};
 }
 
+/// Whether the radius after distortion, r (1 + k1 r² + k2 r⁴ + k3 r⁶), still grows with r.
+template <class T>
+SEXTANT_HD bool grows_outwards(const Distortion<T>& d, T r2) {
+  return T(1) + r2 * (T(3) * d.k1 + r2 * (T(5) * d.k2 + r2 * T(7) * d.k3)) > T(0);
+}
+
 /// The ideal point that `distort` sends to `observed`: Newton with the analytic Jacobian, started
 /// at the observed point, about 25 flop a step. NaN where the model does not reach the point or has
 /// folded over, as strong distortion does far outside the image.
@@ -82,11 +88,14 @@ SEXTANT_HD Vec2<T> undistort(const Distortion<T>& d, const Vec2<T>& observed) {
   return {T(NAN), T(NAN)};
 }
 
-/// The pixel of a point in the camera's frame; NaN for points at or behind the camera's plane.
+/// The pixel of a point in the camera's frame; NaN for points at or behind the camera's plane, and
+/// for those so far outside the view that the radial distortion has turned back on itself.
 template <class T>
 SEXTANT_HD Vec2<T> project(const PinholeCamera<T>& camera, const Vec3<T>& point_m) {
   if (!(point_m.z > T(0))) return {T(NAN), T(NAN)};
-  const Vec2<T> p = distort(camera.distortion, {point_m.x / point_m.z, point_m.y / point_m.z});
+  const Vec2<T> ideal{point_m.x / point_m.z, point_m.y / point_m.z};
+  if (!grows_outwards(camera.distortion, dot(ideal, ideal))) return {T(NAN), T(NAN)};
+  const Vec2<T> p = distort(camera.distortion, ideal);
   return {camera.fx_px * p.x + camera.cx_px, camera.fy_px * p.y + camera.cy_px};
 }
 

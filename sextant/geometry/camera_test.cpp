@@ -60,6 +60,10 @@ TEST(Camera, PointsBehindAndRaysThatDoNotExist) {
   EXPECT_TRUE(std::isnan(project(camera, Vec3d{0, 0, 0}).x));
   EXPECT_TRUE(std::isnan(project(camera, Vec3d{0, 0, -1}).x));
   EXPECT_TRUE(std::isnan(project(camera, Vec3d{0, 0, NAN}).x));
+  // r (1 - 0.3 r²) falls beyond r = 1.05: a point at 1.8 would land near the centre of the image.
+  const Camera folding = camera_with({-0.3, 0, 0, 0, 0});
+  EXPECT_FALSE(std::isnan(project(folding, Vec3d{1.0, 0, 1}).x));
+  EXPECT_TRUE(std::isnan(project(folding, Vec3d{1.8, 0, 1}).x));
   // r (1 - r²/2) never exceeds 0.55: the model does not reach the point 2.
   const Vec2d beyond = undistort(Distortion<double>{-0.5, 0, 0, 0, 0}, Vec2d{2, 0});
   EXPECT_TRUE(std::isnan(beyond.x));

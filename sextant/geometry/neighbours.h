@@ -38,7 +38,7 @@ class NeighbourGrid {
   NeighbourGrid(const Context& context, std::int64_t capacity);
 
   /// How many points were given, holes included: the number of rows of a search for every point.
-  std::int64_t size() const { return size_; }
+  std::int64_t size() const { return frame_.empty() ? 0 : size_; }
   std::int64_t capacity() const {
     return max_of<std::int64_t>(0, points_.size() - detail::kGridPadding);
   }
@@ -47,7 +47,7 @@ class NeighbourGrid {
   /// What kernels get; see for_each_neighbour in neighbours_math.h.
   NeighbourGridView view() const {
     return {points_.data(), cell_first_.data(), bricks_.data(),
-            table_.data(),  frame_.data(),      size_};
+            table_.data(),  frame_.data(),      size()};
   }
 
  private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cfloat>
+
 #include "sextant/core/for_each.h"
 #include "sextant/core/reduce.h"
 #include "sextant/core/scan.h"

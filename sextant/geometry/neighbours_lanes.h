@@ -2,8 +2,10 @@
 #pragma once
 
 #include <bit>
+#include <cfloat>
 #include <cstring>
 
+#include "sextant/core/instruction_set.h"
 #include "sextant/geometry/neighbours_math.h"
 
 // Neighbour search on the CPU: the candidates of all queries of one cell are gathered once, and
@@ -274,52 +276,5 @@ SEXTANT_INLINE void search_within(const NeighbourGridView& grid, const GridPoint
 /// Queries that one thread takes at a time: a multiple of a cell's points, a fraction of a
 /// thread's share.
 inline constexpr std::int64_t kQueryGrain = 2048;
-
-/// Whether the processor runs the variants that SEXTANT_RUN_WIDEST compiles.
-inline bool has_avx512() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("bmi2");
-#else
-  return false;
-#endif
-}
-inline bool has_avx2() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-#else
-  return false;
-#endif
-}
-
-#if defined(__x86_64__)
-#define SEXTANT_AVX512 target("avx512f,avx512bw,avx512dq,avx512vl,bmi,bmi2"), flatten
-#define SEXTANT_AVX2 target("avx2,bmi,bmi2"), flatten
-#else
-#define SEXTANT_AVX512 flatten
-#define SEXTANT_AVX2 flatten
-#endif
-
-/// Defines run_widest(const Job&, begin, end), which calls job(begin, end) compiled for the widest
-/// registers of the processor. A macro, because GCC forgets `flatten` on templates.
-#define SEXTANT_RUN_WIDEST(Job)                                                       \
-  __attribute__((SEXTANT_AVX512)) void run_avx512(const Job& job, std::int64_t begin, \
-                                                  std::int64_t end) {                 \
-    job(begin, end);                                                                  \
-  }                                                                                   \
-  __attribute__((SEXTANT_AVX2)) void run_avx2(const Job& job, std::int64_t begin,     \
-                                              std::int64_t end) {                     \
-    job(begin, end);                                                                  \
-  }                                                                                   \
-  __attribute__((flatten)) void run_portable(const Job& job, std::int64_t begin,      \
-                                             std::int64_t end) {                      \
-    job(begin, end);                                                                  \
-  }                                                                                   \
-  void run_widest(const Job& job, std::int64_t begin, std::int64_t end) {             \
-    if (detail::has_avx512()) return run_avx512(job, begin, end);                     \
-    if (detail::has_avx2()) return run_avx2(job, begin, end);                         \
-    run_portable(job, begin, end);                                                    \
-  }
 
 }  // namespace sextant::detail

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cfloat>
-
 #include "sextant/core/vec.h"
 #include "sextant/core/view.h"
 
@@ -106,7 +104,8 @@ SEXTANT_HD inline CellBox cells_around(const GridFrame& frame, const Vec3i& cell
 /// distance and its end points are rounded outwards: 4e-7 is more than six roundings.
 SEXTANT_HD inline CellBox cells_within(const GridFrame& frame, const Vec3f& p, float distance_sq) {
   constexpr float kSlack = 4e-7f;
-  const float reach = std::sqrt(distance_sq) * (1.0f + kSlack) + FLT_MIN;
+  constexpr float kLeastReach = 1e-22f;  // squares of less are not normal numbers
+  const float reach = std::sqrt(distance_sq) * (1.0f + kSlack) + kLeastReach;
   const Vec3f r{reach + (std::abs(p.x) + reach) * kSlack, reach + (std::abs(p.y) + reach) * kSlack,
                 reach + (std::abs(p.z) + reach) * kSlack};
   return clipped(frame, {cell_of(frame, p - r), cell_of(frame, p + r)});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cfloat>
 #include <cstring>
 
 #include "sextant/geometry/neighbours_math.h"

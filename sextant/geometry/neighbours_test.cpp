@@ -285,6 +285,16 @@ TEST(NeighbourGrid, IsBuiltAgainInItsMemoryAndInAGraph) {
   }
 }
 
+TEST(NeighbourGrid, MovedFromIsEmpty) {
+  const Context context = Context::cpu(1);
+  const std::vector<Vec3f> points{{0, 0, 0}, {1, 0, 0}};
+  NeighbourGrid grid = build_neighbour_grid(context, view_of(points));
+  const NeighbourGrid moved = std::move(grid);
+  EXPECT_EQ(moved.size(), 2);
+  EXPECT_EQ(grid.size(), 0);
+  EXPECT_THROW(k_nearest(context, grid, 1), Error);
+}
+
 TEST(NeighbourGrid, RefusesMisuse) {
   const Context context = Context::cpu(1);
   const std::vector<Vec3f> points{{0, 0, 0}, {1, 0, 0}};

@@ -3,9 +3,9 @@
 
 #include "sextant/core/build_config.h"
 #include "sextant/core/for_each.h"
+#include "sextant/core/lanes.h"
 #include "sextant/geometry/neighbours_lanes.h"
 #include "sextant/surface/cloud_normals_math.h"
-#include "sextant/surface/lanes.h"
 
 namespace sextant {
 

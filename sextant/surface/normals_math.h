@@ -2,21 +2,12 @@
 #pragma once
 
 #include "sextant/core/eigen3.h"
+#include "sextant/core/lane_math.h"
 
 // The plane through the points of one neighbourhood. Organised and unorganised normals share it, on
 // either device. T is a number, or a pack of numbers that are treated alike (see LaneMath).
 
 namespace sextant::detail {
-
-/// What the formulas need beyond + - × ÷ and comparison. A pack of lanes specialises it.
-template <class T>
-struct LaneMath {
-  static SEXTANT_HD T square_root(const T& value) { return std::sqrt(value); }
-  static SEXTANT_HD T inverse_square_root(const T& value) { return T(1) / std::sqrt(value); }
-  static SEXTANT_HD T select(bool condition, const T& yes, const T& no) {
-    return condition ? yes : no;
-  }
-};
 
 /// Zeroth, first and second moments of the offsets q - o of a neighbourhood's points from some
 /// origin o. Take an o among the points: then float suffices, whatever the distance to the camera.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/surface/lanes.h"
+#include "sextant/core/lanes.h"
 #include "sextant/surface/normals_job.h"
+#include "sextant/surface/normals_math.h"
 
 // Organised normals on the host, a tile of the image at a time, row by row. Where no depth gate
 // closes, the moments of a window are sums of sums of its columns: 2 (2r + 1) additions instead of

@@ -7,7 +7,7 @@
 
 #include "sextant/core/build_config.h"
 #include "sextant/core/for_each.h"
-#include "sextant/surface/instruction_set.h"
+#include "sextant/core/instruction_set.h"
 #include "sextant/surface/resolution_tile.h"
 
 namespace sextant {

@@ -29,7 +29,7 @@ struct StatisticsOptions {
 /// links to its up to four neighbours, its angle the mean angle between its normal and theirs; mean
 /// and (population) deviation are taken over the pixels that have a link. NaN without any.
 struct SurfaceStatistics {
-  float median_link_m = NAN;  ///< to 2 %; NaN in paper mode
+  float median_link_m = NAN;  ///< to 2 % from 1 µm to 4 km; NaN in paper mode
   float resolution_m = NAN;   ///< mean distance
   float distance_deviation_m = NAN;
   float max_edge_m = NAN;  ///< T_d: mean distance plus its deviation

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "sextant/surface/lanes.h"
+#include "sextant/core/lanes.h"
 #include "sextant/surface/resolution_math.h"
 
 // Links between neighbouring pixels on the host, a tile of the image at a time. Each link is

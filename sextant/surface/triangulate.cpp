@@ -5,8 +5,8 @@
 
 #include "sextant/core/build_config.h"
 #include "sextant/core/for_each.h"
-#include "sextant/surface/instruction_set.h"
-#include "sextant/surface/lanes.h"
+#include "sextant/core/instruction_set.h"
+#include "sextant/core/lanes.h"
 #include "sextant/surface/triangulate_math.h"
 
 namespace sextant {

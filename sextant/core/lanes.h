@@ -4,7 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "sextant/surface/normals_math.h"
+#include "sextant/core/lane_math.h"
+#include "sextant/core/vec.h"
 
 // Host code that treats N pixels at once. The same source is compiled for several instruction sets:
 // a function with a target attribute and `flatten` instantiates it, and the width that fits. Every
@@ -76,7 +77,8 @@ struct Lanes {
 ///
 /// GCC 12 makes good code of comparisons of 4 and 8 lanes, but takes joined comparisons of 16 one
 /// lane after the other. There the mask comes from the bits of the difference: it is negative and
-/// no NaN, or not negative and no NaN. (Infinity is then not equal to itself.)
+/// no NaN, or not negative and no NaN. (Infinity is then not equal to itself,
+/// and -0 is less than +0.)
 template <int N>
 struct LaneMask {
   using Ints = typename Lanes<N>::Ints;
