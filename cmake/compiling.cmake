@@ -36,3 +36,9 @@ function(sextant_compile_settings target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${sanitize}>)
   target_link_options(${target} PUBLIC $<BUILD_INTERFACE:${sanitize}>)
 endfunction()
+
+# For programs around the library, whose own loops are short: compiled twice as fast.
+function(sextant_compile_quickly target)
+  target_compile_options(${target} PRIVATE
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+endfunction()
