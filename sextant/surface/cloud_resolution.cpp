@@ -13,7 +13,7 @@ namespace {
 constexpr int kNeighbours = 15;
 constexpr std::int64_t kRuns = 32;
 constexpr std::int64_t kRunLength = 128;
-constexpr float kSigmaResolutions = 2.5f;
+constexpr float kSigmaResolutions = 3.0f;
 
 /// All points, or runs of them: whole pieces can be copied on any device.
 Buffer<Vec3f> sample_of(const Context& context, View<const Vec3f> points) {

@@ -98,8 +98,9 @@ struct VotingWorkspace {
 /// votes T_i = Σ_j stick_j w(d) cos⁸θ v vᵀ with v = n - 2 (r·n) r, the normal of the circle through
 /// both, and sin θ = |r·n| <= sin 45°.
 ///
-/// Accuracy: tensors within 1e-5 of their largest entry of sums in double, normals within 0.01°
-/// where the confidence exceeds 0.01; CPU and CUDA agree as closely. Same bits on every run and for
+/// Accuracy: tensors within 1e-5 of their largest entry (of 1e-3, where that is less) of sums in
+/// double, normals then within 0.01° where the confidence exceeds 0.01; CPU and CUDA agree as
+/// closely. Same bits on every run and for
 /// every number of threads. A second pass starts from normals that are wrong by that much.
 /// Cost: about 30 flop and one exponential for each point within a box of 7.5 σ. Memory: a grid and
 /// the result, however many votes there are.

@@ -6,16 +6,6 @@
 
 namespace sextant::detail {
 
-template <>
-struct VoteMath<FloatLanes> {
-  SEXTANT_INLINE static void exp2(const FloatLanes& exponent, FloatLanes& result) {
-    exp2_lanes(exponent, result);
-  }
-  SEXTANT_INLINE static void square_root(const FloatLanes& value, FloatLanes& result) {
-    square_root_lanes(value, result);
-  }
-};
-
 namespace {
 
 /// Packs after which a sum is put aside, so that rounding does not grow with the number of votes.
@@ -25,19 +15,34 @@ constexpr std::int64_t kPacksInOneSum = 64;
 class StickTile {
  public:
   void gather(const CandidateTile& tile, const Vec4f* sticks) {
-    for (auto* lanes : {&x, &y, &z, &saliency}) {
-      lanes->resize(static_cast<std::size_t>(tile.packs()));
-    }
+    packs_.resize(static_cast<std::size_t>(tile.packs()));
     for (std::int64_t i = 0; i < tile.packs() * kLanes; ++i) {
       const Vec4f stick = i < tile.count() ? sticks[tile.indices()[i]] : Vec4f{};
-      const auto pack = static_cast<std::size_t>(i / kLanes);
-      x[pack][i % kLanes] = stick.x;
-      y[pack][i % kLanes] = stick.y;
-      z[pack][i % kLanes] = stick.z;
-      saliency[pack][i % kLanes] = stick.w;
+      Pack& pack = packs_[static_cast<std::size_t>(i / kLanes)];
+      pack.x[i % kLanes] = stick.x;
+      pack.y[i % kLanes] = stick.y;
+      pack.z[i % kLanes] = stick.z;
+      pack.saliency[i % kLanes] = stick.w;
     }
   }
-  std::vector<FloatLanes> x, y, z, saliency;
+  SEXTANT_INLINE const FloatLanes& x(std::int64_t pack) const { return lanes(at(pack).x); }
+  SEXTANT_INLINE const FloatLanes& y(std::int64_t pack) const { return lanes(at(pack).y); }
+  SEXTANT_INLINE const FloatLanes& z(std::int64_t pack) const { return lanes(at(pack).z); }
+  SEXTANT_INLINE const FloatLanes& saliency(std::int64_t pack) const {
+    return lanes(at(pack).saliency);
+  }
+
+ private:
+  struct alignas(64) Pack {
+    float x[kLanes], y[kLanes], z[kLanes], saliency[kLanes];
+  };
+  SEXTANT_INLINE const Pack& at(std::int64_t pack) const {
+    return packs_[static_cast<std::size_t>(pack)];
+  }
+  SEXTANT_INLINE static const FloatLanes& lanes(const float* data) {
+    return *reinterpret_cast<const FloatLanes*>(data);
+  }
+  std::vector<Pack> packs_;
 };
 
 template <VoteDecay kDecay, bool kSticks>
@@ -60,12 +65,11 @@ SEXTANT_INLINE void add_pack(const VotingJob& job, const Vec3f& p, const Candida
   decay_of<kDecay>(distance_sq * job.inverse_sigma_sq, weight);
   weight = chosen ? weight : zero;
   if constexpr (kSticks) {
-    const auto at = static_cast<std::size_t>(pack);
     StickVote<FloatLanes> vote;
-    stick_vote(x, y, z, inverse_sq, sticks.x[at], sticks.y[at], sticks.z[at], vote);
+    stick_vote(x, y, z, inverse_sq, sticks.x(pack), sticks.y(pack), sticks.z(pack), vote);
     const FloatLanes cosine_4 = vote.cosine_sq * vote.cosine_sq;
     weight = vote.cosine_sq >= kLeastCosineSq ? weight : zero;
-    weight *= sticks.saliency[at] * cosine_4 * cosine_4;
+    weight *= sticks.saliency(pack) * cosine_4 * cosine_4;
     add_outer(sums, weight, vote.x, vote.y, vote.z);
   } else {
     add_ball_vote(sums, x, y, z, weight, inverse_sq);

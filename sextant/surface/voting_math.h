@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/eigen3.h"
+#include "sextant/surface/gaussian_math.h"
 #include "sextant/surface/normals_math.h"
 #include "sextant/surface/voting.h"
 
@@ -12,44 +13,15 @@ namespace sextant::detail {
 inline constexpr float kVoteReach = 3.0f;          ///< in units of σ, exclusive
 inline constexpr float kLeastDistanceSq = 1e-36f;  ///< of nearer points no direction is known
 inline constexpr float kLeastSaliency = 1e-6f;     ///< of λ1, below which a direction is undefined
-inline constexpr float kLog2e = 1.44269504f;
-
-/// What the decay needs beyond arithmetic; a pack of lanes specialises it. Approximations are wrong
-/// by less than 3e-7 of the value.
-template <class T>
-struct VoteMath;
-
-template <>
-struct VoteMath<float> {
-  /// For exponents in [-120, 120].
-  static SEXTANT_HD void exp2(float exponent, float& result) {
-#if defined(__CUDA_ARCH__)
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(exponent));
-#else
-    result = std::exp2(exponent);
-#endif
-  }
-  /// Of a normal number with a normal inverse.
-  static SEXTANT_HD float inverse(float value) {
-#if defined(__CUDA_ARCH__)
-    float result;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
-    return result;
-#else
-    return 1.0f / value;
-#endif
-  }
-  static SEXTANT_HD void square_root(float value, float& result) { result = std::sqrt(value); }
-};
 
 /// The weight of a vote from the distance d, where ratio_sq = (d/σ)² < 9.
 template <VoteDecay kDecay, class T>
 SEXTANT_HD inline void decay_of(const T& ratio_sq, T& weight) {
   if constexpr (kDecay == VoteDecay::kGaussian) {
-    VoteMath<T>::exp2(ratio_sq * -kLog2e, weight);
+    GaussianMath<T>::exp2(ratio_sq * -kLog2e, weight);
   } else {
     T ratio;
-    VoteMath<T>::square_root(ratio_sq, ratio);
+    GaussianMath<T>::square_root(ratio_sq, ratio);
     const T left = ratio - kVoteReach;
     const T left_sq = left * left;
     weight = ratio_sq * left_sq * left_sq * 0.0625f;
@@ -139,7 +111,7 @@ SEXTANT_HD inline void add_vote(const VotingJob& job, const Vec3f& votee, const 
   const float distance_sq = squared_distance(voter, votee);
   if (!(distance_sq < job.radius_m * job.radius_m) || !(distance_sq >= kLeastDistanceSq)) return;
   const Vec3f d = voter - votee;
-  const float inverse_sq = VoteMath<float>::inverse(distance_sq);
+  const float inverse_sq = GaussianMath<float>::inverse(distance_sq);
   float weight;
   decay_of<kDecay>(distance_sq * job.inverse_sigma_sq, weight);
   if constexpr (kSticks) {
