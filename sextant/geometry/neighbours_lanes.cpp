@@ -29,6 +29,19 @@ void CandidateTile::grow(std::int64_t room) {
   memory_ = std::move(memory);
 }
 
+void CandidateTile::gather(View<const Vec3f> points) {
+  count_ = 0;
+  if (points.size + kLanes > room_) grow(points.size + kLanes);
+  count_ = points.size;
+  for (std::int64_t i = 0; i < count_; ++i) {
+    x_[i] = points[i].x;
+    y_[i] = points[i].y;
+    z_[i] = points[i].z;
+    index_[i] = static_cast<std::int32_t>(i);
+  }
+  for (std::int64_t i = count_; i < packs() * kLanes; ++i) x_[i] = NAN;
+}
+
 void CandidateTile::drop_ties(float distance_sq, std::int64_t k) {
   std::int64_t nearer = 0;
   std::vector<std::pair<std::int32_t, std::int64_t>> ties;

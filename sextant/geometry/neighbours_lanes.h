@@ -55,6 +55,9 @@ class CandidateTile {
     for (std::int64_t i = count_; i < packs() * kLanes; ++i) x_[i] = NAN;
   }
 
+  /// All of a list; a point that is not finite is within no distance.
+  void gather(View<const Vec3f> points);
+
   SEXTANT_INLINE void measure_from(const Vec3f& p) {
     const std::int64_t end = packs();
     for (std::int64_t pack = 0; pack < end; ++pack) {
@@ -239,11 +242,14 @@ SEXTANT_INLINE void search_nearest(const NeighbourGridView& grid, const GridPoin
   }
 }
 
-/// As search_nearest, for the points within a radius: the threshold is always radius_m².
-template <class Found, class None>
-SEXTANT_INLINE void search_within(const NeighbourGridView& grid, const GridPoint* queries,
-                                  std::int64_t begin, std::int64_t end, float radius_m,
-                                  Found& found, None& none) {
+/// The queries begin .. end - 1 lie in cell order. Tiles that hold all points within the radius of
+/// the queries of one cell are announced with `gathered(tile)`; then `found(query, tile,
+/// radius_m²)` is called for each query that is finite, whose distances are not measured yet, and
+/// `none(query)` for the others.
+template <class Gathered, class Found, class None>
+SEXTANT_INLINE void search_cells_within(const NeighbourGridView& grid, const GridPoint* queries,
+                                        std::int64_t begin, std::int64_t end, float radius_m,
+                                        Gathered& gathered, Found& found, None& none) {
   const GridFrame& frame = *grid.frame;
   const float radius_sq = radius_m * radius_m;
   CandidateTile tile;
@@ -266,11 +272,23 @@ SEXTANT_INLINE void search_within(const NeighbourGridView& grid, const GridPoint
               max_of(box.high.z, more.high.z)}};
     }
     tile.gather(grid, box);
-    for (std::int64_t i = first; i < last; ++i) {
-      tile.measure_from(queries[i].position);
-      found(queries[i], tile, radius_sq);
-    }
+    gathered(tile);
+    for (std::int64_t i = first; i < last; ++i) found(queries[i], tile, radius_sq);
   }
+}
+
+/// As search_nearest, for the points within a radius: the threshold is always radius_m².
+template <class Found, class None>
+SEXTANT_INLINE void search_within(const NeighbourGridView& grid, const GridPoint* queries,
+                                  std::int64_t begin, std::int64_t end, float radius_m,
+                                  Found& found, None& none) {
+  auto gathered = [](const CandidateTile&) {};
+  auto measured = [&](const GridPoint& query, CandidateTile& tile, float radius_sq)
+                      SEXTANT_INLINED {
+                        tile.measure_from(query.position);
+                        found(query, tile, radius_sq);
+                      };
+  search_cells_within(grid, queries, begin, end, radius_m, gathered, measured, none);
 }
 
 /// Queries that one thread takes at a time: a multiple of a cell's points, a fraction of a

@@ -6,6 +6,8 @@
 #include "sextant/core/lanes.h"
 #include "sextant/geometry/neighbours_lanes.h"
 #include "sextant/surface/cloud_normals_math.h"
+#include "sextant/surface/cloud_resolution.h"
+#include "sextant/surface/gaussian_lanes.h"
 
 namespace sextant {
 
@@ -44,10 +46,48 @@ class PlaneBatch {
       zz += dz * dz;
     }
     const FloatLanes* const lanes[kSums] = {&x, &y, &z, &xx, &xy, &xz, &yy, &yz, &zz};
-    for (int s = 0; s < kSums; ++s) sums_[s][size_] = detail::sum_of_lanes(*lanes[s]);
-    counts_[size_] = static_cast<float>(detail::sum_of_lanes(count));
-    points_[size_] = query;
-    if (++size_ == kLanes) flush();
+    const float neighbours = static_cast<float>(detail::sum_of_lanes(count));
+    push(query, lanes, neighbours, neighbours);
+  }
+
+  /// The same with Gaussian weights, over the candidates nearer than the threshold.
+  SEXTANT_INLINE void add_weighted(const GridPoint& query, const CandidateTile& tile,
+                                   float threshold, float sigma_m) {
+    const float exponent = -detail::kLog2e / (sigma_m * sigma_m);
+    const FloatLanes zero{};
+    IntLanes count{};
+    FloatLanes weights{}, x{}, y{}, z{}, xx{}, xy{}, xz{}, yy{}, yz{}, zz{};
+    const Vec3f p = query.position;
+    for (std::int64_t pack = 0; pack < tile.packs(); ++pack) {
+      FloatLanes dx = tile.x(pack) - p.x;
+      FloatLanes dy = tile.y(pack) - p.y;
+      FloatLanes dz = tile.z(pack) - p.z;
+      const FloatLanes distance_sq = dx * dx + dy * dy + dz * dz;
+      const IntLanes chosen = distance_sq < threshold;
+      dx = chosen ? dx : zero;
+      dy = chosen ? dy : zero;
+      dz = chosen ? dz : zero;
+      FloatLanes weight;
+      detail::exp2_lanes(chosen ? distance_sq * exponent : zero, weight);
+      weight = chosen ? weight : zero;
+      const FloatLanes wx = weight * dx;
+      const FloatLanes wy = weight * dy;
+      const FloatLanes wz = weight * dz;
+      count -= chosen;
+      weights += weight;
+      x += wx;
+      y += wy;
+      z += wz;
+      xx += wx * dx;
+      xy += wx * dy;
+      xz += wx * dz;
+      yy += wy * dy;
+      yz += wy * dz;
+      zz += wz * dz;
+    }
+    const FloatLanes* const lanes[kSums] = {&x, &y, &z, &xx, &xy, &xz, &yy, &yz, &zz};
+    push(query, lanes, detail::sum_of_lanes(weights),
+         static_cast<float>(detail::sum_of_lanes(count)));
   }
 
   SEXTANT_INLINE void add_hole(const GridPoint& query) { normals_[query.index] = {NAN, NAN, NAN}; }
@@ -56,7 +96,7 @@ class PlaneBatch {
     using Pack = detail::Lanes<kLanes>;
     if (size_ == 0) return;
     detail::Moments<Pack> moments;
-    moments.count = Pack::load(counts_);
+    moments.count = Pack::load(weights_);
     moments.sum = {Pack::load(sums_[0]), Pack::load(sums_[1]), Pack::load(sums_[2])};
     moments.squares = {Pack::load(sums_[3]), Pack::load(sums_[4]), Pack::load(sums_[5]),
                        Pack::load(sums_[6]), Pack::load(sums_[7]), Pack::load(sums_[8])};
@@ -70,7 +110,7 @@ class PlaneBatch {
     for (int lane = 0; lane < size_; ++lane) {
       Vec3f normal{x[lane], y[lane], z[lane]};
       if (!(gap[lane] > detail::kLeastGap)) normal = careful_normal(lane);
-      if (counts_[lane] < detail::kLeastNeighbours) normal = {NAN, NAN, NAN};
+      if (neighbours_[lane] < detail::kLeastNeighbours) normal = {NAN, NAN, NAN};
       const GridPoint& point = points_[lane];
       normals_[point.index] = detail::oriented_towards(viewpoint_m_, point.position, normal);
     }
@@ -78,18 +118,29 @@ class PlaneBatch {
   }
 
  private:
+  static constexpr int kSums = 9;
+
+  SEXTANT_INLINE void push(const GridPoint& query, const FloatLanes* const (&lanes)[kSums],
+                           float weight, float neighbours) {
+    for (int s = 0; s < kSums; ++s) sums_[s][size_] = detail::sum_of_lanes(*lanes[s]);
+    weights_[size_] = weight;
+    neighbours_[size_] = neighbours;
+    points_[size_] = query;
+    if (++size_ == kLanes) flush();
+  }
+
   __attribute__((noinline)) Vec3f careful_normal(int lane) const {
     detail::Moments<float> moments;
-    moments.count = counts_[lane];
+    moments.count = weights_[lane];
     moments.sum = {sums_[0][lane], sums_[1][lane], sums_[2][lane]};
     moments.squares = {sums_[3][lane], sums_[4][lane], sums_[5][lane],
                        sums_[6][lane], sums_[7][lane], sums_[8][lane]};
     return detail::careful_plane_normal(detail::scatter_about_mean(moments));
   }
 
-  static constexpr int kSums = 9;
   alignas(64) float sums_[kSums][kLanes] = {};
-  alignas(64) float counts_[kLanes] = {};
+  alignas(64) float weights_[kLanes] = {};
+  float neighbours_[kLanes] = {};
   GridPoint points_[kLanes];
   int size_ = 0;
   Vec3f viewpoint_m_;
@@ -107,7 +158,14 @@ struct NormalsOfRange {
     auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold)
                      SEXTANT_INLINED { batch.add(query, tile, threshold); };
     auto none = [&](const GridPoint& query) { batch.add_hole(query); };
-    if (options.radius_m > 0.0f) {
+    if (options.method == CloudNormalsMethod::kWeighted) {
+      auto gathered = [](const CandidateTile&) {};
+      auto weighted =
+          [&](const GridPoint& query, CandidateTile& tile, float threshold)
+              SEXTANT_INLINED { batch.add_weighted(query, tile, threshold, options.sigma_m); };
+      detail::search_cells_within(grid, grid.points, begin, end,
+                                  detail::kWeightReach * options.sigma_m, gathered, weighted, none);
+    } else if (options.radius_m > 0.0f) {
       detail::search_within(grid, grid.points, begin, end, options.radius_m, found, none);
     } else {
       detail::search_nearest(grid, grid.points, begin, end, options.k, found, none);
@@ -118,29 +176,48 @@ struct NormalsOfRange {
 
 SEXTANT_RUN_WIDEST(NormalsOfRange)
 
+/// Cells of half the reach, as in voting.
+NeighbourGridOptions cells_for(const CloudNormalsOptions& options) {
+  if (options.method == CloudNormalsMethod::kWeighted) {
+    return NeighbourGridOptions::for_radius(0.5f * detail::kWeightReach * options.sigma_m);
+  }
+  return options.radius_m > 0.0f ? NeighbourGridOptions::for_radius(options.radius_m)
+                                 : NeighbourGridOptions::for_nearest(options.k);
+}
+
+void check(const CloudNormalsOptions& options) {
+  constexpr float kLeastSigma_m = 1e-9f;
+  check_options(options);
+  require(options.method != CloudNormalsMethod::kWeighted || options.sigma_m >= kLeastSigma_m,
+          "sigma_m: ", options.sigma_m,
+          " is too small; pass at least 1e-9, or default_sigma_m(context, points)");
+}
+
 }  // namespace
 
 Buffer<Vec3f> estimate_cloud_normals(const Context& context, View<const Vec3f> points,
                                      const CloudNormalsOptions& options) {
+  check_options(options);
+  CloudNormalsOptions known = options;
+  if (known.method == CloudNormalsMethod::kWeighted && known.sigma_m == 0.0f) {
+    known.sigma_m = default_sigma_m(context, points);
+  }
   Buffer<Vec3f> normals(context, points.size);
-  estimate_cloud_normals_into(context, points, options, normals);
+  estimate_cloud_normals_into(context, points, known, normals);
   return normals;
 }
 
 void estimate_cloud_normals_into(const Context& context, View<const Vec3f> points,
                                  const CloudNormalsOptions& options, View<Vec3f> normals) {
-  check_options(options);
+  check(options);
   require_on(context, points, "points");
-  const NeighbourGrid grid = build_neighbour_grid(
-      context, points,
-      options.radius_m > 0.0f ? NeighbourGridOptions::for_radius(options.radius_m)
-                              : NeighbourGridOptions::for_nearest(options.k));
+  const NeighbourGrid grid = build_neighbour_grid(context, points, cells_for(options));
   estimate_cloud_normals_into(context, grid, options, normals);
 }
 
 void estimate_cloud_normals_into(const Context& context, const NeighbourGrid& grid,
                                  const CloudNormalsOptions& options, View<Vec3f> normals) {
-  check_options(options);
+  check(options);
   require_on(context, normals, "normals");
   require(grid.view().frame != nullptr, "grid: is empty; use build_neighbour_grid");
   require(grid.device() == context.device(), "grid: lies on ", to_string(grid.device()),

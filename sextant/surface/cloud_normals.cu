@@ -1,11 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/core/for_each.h"
 #include "sextant/surface/cloud_normals_math.h"
+#include "sextant/surface/warp_gather.h"
 
 namespace sextant::detail {
 
+namespace {
+
+/// Points in cell order, kGatherThreads threads for each.
+__global__ void __launch_bounds__(kGatherBlock)
+    weighted_normals(const NeighbourGridView grid, float sigma_m, Vec3f viewpoint_m,
+                     Vec3f* normals) {
+  const std::int64_t at = (std::int64_t{blockIdx.x} * kGatherBlock + threadIdx.x) / kGatherThreads;
+  const bool exists = at < grid.size;
+  const GridPoint point = exists ? grid.points[at] : GridPoint{{NAN, NAN, NAN}, 0};
+  const Vec3f p = point.position;
+  WeightedMoments sums;
+  if (is_finite(p)) {
+    sums = gather_share<WeightedMoments>(
+        grid, p, kWeightReach * sigma_m, [&](const GridPoint& neighbour, WeightedMoments& to) {
+          accumulate_weighted(to, neighbour.position - p, squared_distance(neighbour.position, p),
+                              sigma_m);
+        });
+  }
+  sum_over_threads(sums);
+  if (exists && threadIdx.x % kGatherThreads == 0) {
+    normals[point.index] = normal_of(sums.moments, sums.neighbours, p, viewpoint_m);
+  }
+}
+
+}  // namespace
+
 void estimate_cloud_normals_cuda(const Context& context, const NeighbourGridView& grid,
                                  const CloudNormalsOptions& options, View<Vec3f> normals) {
+  if (options.method == CloudNormalsMethod::kWeighted) {
+    if (grid.size == 0) return;
+    weighted_normals<<<gather_blocks(grid.size), kGatherBlock, 0, cuda_stream(context)>>>(
+        grid, options.sigma_m, options.viewpoint_m, normals.data);
+    check_launch("weighted_normals");
+    return;
+  }
   const auto run = [&](auto normal) { for_each(context, grid.size, normal); };
   const int k = options.k;
   const float radius_m = options.radius_m;

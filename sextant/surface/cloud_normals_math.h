@@ -3,16 +3,38 @@
 
 #include "sextant/geometry/neighbours_nearest.h"
 #include "sextant/surface/cloud_normals.h"
+#include "sextant/surface/gaussian_math.h"
 #include "sextant/surface/normals_math.h"
 
 namespace sextant::detail {
 
 inline constexpr float kLeastNeighbours = 3.0f;
 
+inline constexpr float kWeightReach = 3.0f;  ///< in units of σ, exclusive
+
+/// Weighted moments, and how many points they are of.
+struct WeightedMoments {
+  Moments<float> moments;
+  float neighbours = 0;
+};
+
+/// Adds a point with its weight, when it is near enough.
+SEXTANT_HD inline void accumulate_weighted(WeightedMoments& to, const Vec3f& offset,
+                                           float distance_sq, float sigma_m) {
+  const float radius_m = kWeightReach * sigma_m;
+  if (!(distance_sq < radius_m * radius_m)) return;
+  float weight;
+  GaussianMath<float>::exp2(distance_sq * (-kLog2e / (sigma_m * sigma_m)), weight);
+  to.moments.count += weight;
+  to.moments.sum += offset * weight;
+  to.moments.squares = to.moments.squares + outer(offset) * weight;
+  to.neighbours += 1.0f;
+}
+
 /// The oriented normal of a point whose neighbours have these moments about it.
-SEXTANT_HD inline Vec3f normal_of(const Moments<float>& moments, const Vec3f& point,
-                                  const Vec3f& viewpoint_m) {
-  if (!(moments.count >= kLeastNeighbours)) return {NAN, NAN, NAN};
+SEXTANT_HD inline Vec3f normal_of(const Moments<float>& moments, float neighbours,
+                                  const Vec3f& point, const Vec3f& viewpoint_m) {
+  if (!(neighbours >= kLeastNeighbours)) return {NAN, NAN, NAN};
   return oriented_towards(viewpoint_m, point, plane_normal(scatter_about_mean(moments)));
 }
 
@@ -42,7 +64,7 @@ struct CloudNormal {
         });
       }
     }
-    normals[point.index] = normal_of(moments, point.position, viewpoint_m);
+    normals[point.index] = normal_of(moments, moments.count, point.position, viewpoint_m);
   }
 };
 

@@ -17,6 +17,8 @@
 namespace sextant {
 namespace {
 
+const CloudNormalsOptions kWeighted{.method = CloudNormalsMethod::kWeighted};
+
 double angle_deg(const Vec3f& a, const Vec3f& b) {
   const Vec3d u = cast<double>(a), v = cast<double>(b);
   return std::atan2(norm(cross(u, v)), dot(u, v)) * 180.0 / std::numbers::pi;
@@ -79,7 +81,8 @@ TEST(CloudNormals, OfAPlaneAreExact) {
       SCOPED_TRACE(testing::describe(context));
       for (const CloudNormalsOptions& options :
            {CloudNormalsOptions{.k = 15}, CloudNormalsOptions{.k = 64},
-            CloudNormalsOptions{.radius_m = 0.1f}}) {
+            CloudNormalsOptions{.radius_m = 0.1f}, kWeighted,
+            CloudNormalsOptions{.method = CloudNormalsMethod::kWeighted, .sigma_m = 0.05f}}) {
         const Vec3f viewpoint{offset_m, 0, 0};
         CloudNormalsOptions seen = options;
         seen.viewpoint_m = viewpoint;
@@ -154,6 +157,46 @@ TEST(CloudNormals, EqualAnOracleInDoubleOnNoise) {
   }
 }
 
+/// By definition, in double: weighted mean and covariance of all points nearer than 3 σ.
+TEST(CloudNormals, WithWeightsEqualAnOracleInDouble) {
+  const std::uint64_t seed = testing::seed_of_test();
+  std::vector<Vec3f> points = testing::organised_cloud(seed).points;
+  constexpr float kSigma_m = 0.05f;
+  std::vector<Eigen3<double>> truth;
+  for (const Vec3f& p : points) {
+    double total = 0;
+    Vec3d mean;
+    Sym3d squares;
+    for (const Vec3f& q : points) {
+      const Vec3d d = cast<double>(q) - cast<double>(p);
+      const double ratio_sq = norm_sq(d) / double(kSigma_m * kSigma_m);
+      if (!(ratio_sq < 9)) continue;
+      const double weight = std::exp(-ratio_sq);
+      total += weight;
+      mean += d * weight;
+      squares = squares + outer(d) * weight;
+    }
+    truth.push_back(eigen_jacobi(squares - outer(mean) * (1 / std::max(total, 1e-300))));
+  }
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const auto normals =
+        normals_of(context, points, {.method = CloudNormalsMethod::kWeighted, .sigma_m = kSigma_m});
+    int compared = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      ASSERT_EQ(is_finite(normals[i]), is_finite(points[i])) << i;
+      const Eigen3<double>& e = truth[i];
+      if (!is_finite(points[i]) || !(e.values[1] - e.values[0] > 0.01 * e.values[2])) continue;
+      // Up to sign: a voter at 3 σ to the last bit would weigh 1e-4.
+      const double angle = angle_deg(normals[i], cast<float>(e.vectors.row[0]));
+      ASSERT_LT(std::min(angle, 180 - angle), 0.01) << "point " << i;
+      ASSERT_GE(dot(normals[i], -points[i]), 0);
+      ++compared;
+    }
+    EXPECT_GT(compared, 1000);
+  }
+}
+
 /// The function that a GPU thread runs, on the host.
 TEST(CloudNormals, OfOnePointEqualThoseByCells) {
   const std::uint64_t seed = testing::seed_of_test();
@@ -203,7 +246,7 @@ TEST(CloudNormals, HaveTheSameBitsForEveryNumberOfThreads) {
   const std::uint64_t seed = testing::seed_of_test();
   const std::vector<Vec3f> points = testing::organised_cloud(seed).points;
   for (const CloudNormalsOptions& options :
-       {CloudNormalsOptions{}, CloudNormalsOptions{.radius_m = 0.05f}}) {
+       {CloudNormalsOptions{}, CloudNormalsOptions{.radius_m = 0.05f}, kWeighted}) {
     const auto one = normals_of(Context::cpu(1), points, options);
     for (const int threads : {2, 7}) {
       const auto many = normals_of(Context::cpu(threads), points, options);
@@ -220,8 +263,9 @@ TEST(CloudNormals, OfDegenerateCloudsAreNaN) {
     SCOPED_TRACE(testing::describe(context));
     for (const testing::TestCloud& cloud : testing::test_clouds(seed)) {
       SCOPED_TRACE(cloud.name);
-      for (const CloudNormalsOptions& options : {CloudNormalsOptions{}, CloudNormalsOptions{.k = 3},
-                                                 CloudNormalsOptions{.radius_m = 0.2f}}) {
+      for (const CloudNormalsOptions& options :
+           {CloudNormalsOptions{}, CloudNormalsOptions{.k = 3},
+            CloudNormalsOptions{.radius_m = 0.2f}, kWeighted}) {
         const auto normals = normals_of(context, cloud.points, options);
         ASSERT_EQ(normals.size(), cloud.points.size());
         const bool no_plane = cloud.name == "coincident" || cloud.name == "one point" ||
@@ -239,8 +283,13 @@ TEST(CloudNormals, OfDegenerateCloudsAreNaN) {
     std::vector<Vec3f> line;
     for (int i = 0; i < 50; ++i) line.push_back(Vec3f{1, 2, -4} * static_cast<float>(i));
     for (const Vec3f& normal : normals_of(context, line, {.k = 7})) EXPECT_FALSE(is_finite(normal));
-    for (const Vec3f& normal : normals_of(context, {{0, 0, 1}, {1, 0, 1}}, {.k = 15})) {
+    for (const Vec3f& normal : normals_of(context, line, kWeighted)) {
       EXPECT_FALSE(is_finite(normal));
+    }
+    for (const CloudNormalsOptions& options : {CloudNormalsOptions{}, kWeighted}) {
+      for (const Vec3f& normal : normals_of(context, {{0, 0, 1}, {1, 0, 1}}, options)) {
+        EXPECT_FALSE(is_finite(normal));
+      }
     }
     for (const Vec3f& normal : normals_of(context, {{0, 0, 1}, {1, 0, 1}, {0, 1, 1}}, {.k = 15})) {
       EXPECT_LT(angle_deg(normal, {0, 0, -1}), 1e-4);
@@ -277,6 +326,11 @@ TEST(CloudNormals, RefuseMisuse) {
   EXPECT_THROW(estimate_cloud_normals(context, view_of(points), {.viewpoint_m = {NAN, 0, 0}}),
                Error);
   EXPECT_THROW(estimate_cloud_normals_into(context, view_of(points), {}, view_of(normals)), Error);
+  normals.resize(3);
+  // Without σ there is nothing that could be done without waiting.
+  EXPECT_THROW(estimate_cloud_normals_into(context, view_of(points), kWeighted, view_of(normals)),
+               Error);
+  EXPECT_NO_THROW(estimate_cloud_normals(context, view_of(points), kWeighted));
   EXPECT_THROW(estimate_cloud_normals_into(context, NeighbourGrid{}, {}, view_of(normals)), Error);
 }
 
