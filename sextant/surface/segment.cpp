@@ -2,25 +2,11 @@
 #include "sextant/surface/segment.h"
 
 #include "sextant/core/build_config.h"
-#include "sextant/core/for_each_pixel.h"
 #include "sextant/surface/segment_run.h"
 
 namespace sextant {
 
 namespace {
-
-void segment_cpu(const Context& context, const detail::PixelSurface& job,
-                 ImageView<std::int32_t> labels, View<SurfaceRegion> regions,
-                 View<std::int32_t> count) {
-  Buffer<detail::PixelPitch> pitch(context, 1);
-  transform_reduce(context, job.size(), detail::PixelPitchAt{job.points, job.width, job.height},
-                   detail::Add{}, detail::PixelPitch{}, pitch.view());
-  detail::PixelSurface surface = job;
-  surface.pitch = pitch.data();
-  const SegmentOptions& options = job.options;
-  detail::run_segmentation(context, surface, options.min_points, options.attach_px,
-                           double{options.merge_angle_rad}, labels, regions, count);
-}
 
 /// The pixels row by row without gaps: the image itself, or a copy in `memory`.
 const Vec3f* without_gaps(const Context& context, ImageView<const Vec3f> image,
@@ -90,7 +76,7 @@ void segment_into(const Context& context, ImageView<const Vec3f> points,
       return detail::segment_cuda(context, surface, labels, regions, count);
     }
   }
-  segment_cpu(context, surface, labels, regions, count);
+  detail::run_segmentation(context, surface, labels, regions, count);
 }
 
 }  // namespace sextant

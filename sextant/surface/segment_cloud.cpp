@@ -88,10 +88,7 @@ void segment_cloud_into(const Context& context, const NeighbourGrid& grid, View<
       return detail::segment_cuda(context, surface, labels, regions, count);
     }
   }
-  const int width = static_cast<int>(labels.size);
-  detail::run_segmentation(context, surface, options.min_points, options.attach_rounds,
-                           double{options.merge_angle_rad},
-                           {labels.data, width, 1, width, labels.device}, regions, count);
+  detail::run_segmentation(context, surface, labels, regions, count);
 }
 
 }  // namespace sextant

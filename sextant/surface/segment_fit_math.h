@@ -49,6 +49,14 @@ struct CylinderModel {
   double rms_m = INFINITY;
 };
 
+/// Sphere and cylinder as they are improved. What cannot be is dropped.
+struct CurvedModels {
+  Vec3d origin;
+  bool has_sphere = false, has_cylinder = false;
+  SphereModel sphere;
+  CylinderModel cylinder;
+};
+
 struct RegionFit {
   Vec3d origin;
   double points = 0, area_m2 = 0, count = 0;
@@ -59,10 +67,9 @@ struct RegionFit {
   double plane_rms_m = INFINITY;
   double extent_m = 0;  ///< length of a rod with the largest deviation
   double tolerance_m = 0;
-  bool may_be_curved = false;
-  bool has_sphere = false, has_cylinder = false;
-  SphereModel sphere, best_sphere;
-  CylinderModel cylinder, best_cylinder;
+  CurvedModels curved;
+  SphereModel best_sphere;
+  CylinderModel best_cylinder;
 };
 
 SEXTANT_HD inline void add_squares(double* to, const Vec3d& v) {
@@ -143,6 +150,10 @@ SEXTANT_HD inline CentralCubes central_cubes(const RegionMoments& m) {
   return result;
 }
 
+/// A larger radius, in extents of the region, says nothing: it turns by less than a third of a
+/// radian. Where the algebraic fit has twice that, improving it will not help.
+inline constexpr double kMostRadius = 3.0;
+
 /// The algebraic sphere, min Σ (|q|² - 2 c · q - d)²: C c = t / 2 about the mean, t = E[q |q|²].
 SEXTANT_HD inline void start_sphere(RegionFit& fit, const Vec3d& t) {
   const Sym3d& c = fit.covariance;
@@ -158,15 +169,16 @@ SEXTANT_HD inline void start_sphere(RegionFit& fit, const Vec3d& t) {
   double x[3] = {t.x / 2, t.y / 2, t.z / 2};
   factors.solve(x);
   const Vec3d offset{x[0], x[1], x[2]};
-  fit.sphere.centre = fit.mean + offset;
-  fit.sphere.radius_m = std::sqrt(norm_sq(offset) + trace(c));
-  fit.has_sphere = std::isfinite(fit.sphere.radius_m);
+  SphereModel& m = fit.curved.sphere;
+  m.centre = fit.mean + offset;
+  m.radius_m = std::sqrt(norm_sq(offset) + trace(c));
+  fit.curved.has_sphere = m.radius_m <= 2 * kMostRadius * fit.extent_m;
 }
 
 /// The axis is what all normals are perpendicular to; across it, the algebraic circle.
 SEXTANT_HD inline void start_cylinder(RegionFit& fit, const Eigen3<double>& of_normals,
                                       const Vec3d& t, const CentralCubes& cubes) {
-  CylinderModel& m = fit.cylinder;
+  CylinderModel& m = fit.curved.cylinder;
   m.axis = of_normals.vectors.row[0];
   m.across = of_normals.vectors.row[1];
   m.beside = of_normals.vectors.row[2];
@@ -181,7 +193,7 @@ SEXTANT_HD inline void start_cylinder(RegionFit& fit, const Eigen3<double>& of_n
   const double v = (tv * cuu - tu * cuv) / (2 * det);
   m.centre = fit.mean + m.across * u + m.beside * v;
   m.radius_m = std::sqrt(u * u + v * v + cuu + cvv);
-  fit.has_cylinder = std::isfinite(m.radius_m);
+  fit.curved.has_cylinder = m.radius_m <= 2 * kMostRadius * fit.extent_m;
 }
 
 /// Normals that turn less, as a root mean square, leave no doubt that a region is flat (3.4°).
@@ -212,8 +224,8 @@ SEXTANT_HD inline RegionFit fit_from_moments(const RegionMoments& m, const Vec3d
   const Eigen3<double> of_normals =
       eigen(Sym3d{k[0] / n, k[1] / n, k[2] / n, k[3] / n, k[4] / n, k[5] / n});
   const double spread_sq = of_normals.values[0] + of_normals.values[1];
-  fit.may_be_curved = spread_sq > kFlatNormals_rad * kFlatNormals_rad;
-  if (!fit.may_be_curved) return fit;
+  if (!(spread_sq > kFlatNormals_rad * kFlatNormals_rad)) return fit;
+  fit.curved.origin = origin;
   const CentralCubes cubes = central_cubes(m);
   const Vec3d t{cubes.at(0, 0, 0) + cubes.at(0, 1, 1) + cubes.at(0, 2, 2),
                 cubes.at(1, 0, 0) + cubes.at(1, 1, 1) + cubes.at(1, 2, 2),
@@ -236,7 +248,8 @@ SEXTANT_HD void add_equation(const double (&row)[N], double error, double* matri
 }
 
 /// The distances of one point from the current sphere and cylinder, with their derivatives.
-SEXTANT_HD inline void add_to_residuals(RegionResiduals& r, const RegionFit& fit, const Vec3d& q) {
+SEXTANT_HD inline void add_to_residuals(RegionResiduals& r, const CurvedModels& fit,
+                                        const Vec3d& q) {
   if (fit.has_sphere) {
     const Vec3d d = q - fit.sphere.centre;
     const double length = norm(d);
@@ -270,21 +283,21 @@ SEXTANT_HD bool solve_step(const double* matrix, const double* right, double (&s
 
 /// Notes how well the current sphere and cylinder fit, keeps the best, and takes one step.
 SEXTANT_HD inline void improve(RegionFit& fit, const RegionResiduals& r) {
-  if (fit.has_sphere) {
-    SphereModel& m = fit.sphere;
+  if (fit.curved.has_sphere) {
+    SphereModel& m = fit.curved.sphere;
     m.rms_m = std::sqrt(r.sphere_error_sq / fit.count);
     if (m.rms_m < fit.best_sphere.rms_m) fit.best_sphere = m;
     double step[4];
-    fit.has_sphere = solve_step(r.sphere, r.sphere_error, step);
+    fit.curved.has_sphere = solve_step(r.sphere, r.sphere_error, step);
     m.centre += Vec3d{step[0], step[1], step[2]};
     m.radius_m += step[3];
   }
-  if (fit.has_cylinder) {
-    CylinderModel& m = fit.cylinder;
+  if (fit.curved.has_cylinder) {
+    CylinderModel& m = fit.curved.cylinder;
     m.rms_m = std::sqrt(r.cylinder_error_sq / fit.count);
     if (m.rms_m < fit.best_cylinder.rms_m) fit.best_cylinder = m;
     double step[5];
-    fit.has_cylinder = solve_step(r.cylinder, r.cylinder_error, step);
+    fit.curved.has_cylinder = solve_step(r.cylinder, r.cylinder_error, step);
     m.centre += m.across * step[0] + m.beside * step[1];
     m.axis = normalized(m.axis + m.across * step[2] + m.beside * step[3]);
     m.across = normalized(m.across - m.axis * dot(m.axis, m.across));
@@ -297,9 +310,7 @@ SEXTANT_HD inline void improve(RegionFit& fit, const RegionResiduals& r) {
 inline constexpr double kMostDeviation = 1.5;
 
 SEXTANT_HD inline bool is_curved_model(const RegionFit& fit, double radius_m, double rms_m) {
-  // Less than a twentieth of a turn says nothing of a radius; and the plane is simpler, so that
-  // noise alone must not beat it.
-  constexpr double kMostRadius = 3.0;
+  // The plane is simpler, so that noise alone must not beat it.
   constexpr double kMargin = 0.6;
   return radius_m > 0 && radius_m <= kMostRadius * fit.extent_m &&
          rms_m <= kMostDeviation * fit.tolerance_m && rms_m <= kMargin * fit.plane_rms_m;

@@ -15,9 +15,6 @@ enum PointFlag : std::uint8_t { kNoPoint = 0, kOnCrease = 1, kSmooth = 2 };
 /// Width and height of a pixel at unit depth, as sums before they are means.
 struct PixelPitch {
   double x = 0, x_count = 0, y = 0, y_count = 0;
-
-  SEXTANT_HD float x_mean() const { return static_cast<float>(x / x_count); }
-  SEXTANT_HD float y_mean() const { return static_cast<float>(y / y_count); }
 };
 SEXTANT_HD inline PixelPitch operator+(const PixelPitch& a, const PixelPitch& b) {
   return {a.x + b.x, a.x_count + b.x_count, a.y + b.y, a.y_count + b.y_count};
@@ -51,21 +48,35 @@ struct PixelPitchAt {
   }
 };
 
+/// What the sums come to; pixels of a single row or column are taken to be square, and without
+/// neighbours the size is NaN, so that nothing is linked.
+struct PixelSize {
+  float x, y;
+};
+struct FinishPitch {
+  const PixelPitch* pitch;
+  PixelSize* size;
+  SEXTANT_HD void operator()(std::int64_t) const {
+    const double x = pitch->x / pitch->x_count;
+    const double y = pitch->y / pitch->y_count;
+    *size = {static_cast<float>(pitch->x_count > 0 ? x : y),
+             static_cast<float>(pitch->y_count > 0 ? y : x)};
+  }
+};
+
 /// Pixels of an image: points and normals row by row without gaps.
 struct PixelSurface {
   const Vec3f* points;
   const Vec3f* normals;
   int width, height;
   SegmentOptions options;
-  const PixelPitch* pitch;
+  const PixelSize* pixel;  ///< at unit depth
 
   /// Steepest surface that is compared: beyond, the sides of a pixel are different things.
   static constexpr float kMostStretch_sq = 100.0f;
 
   SEXTANT_HD std::int64_t size() const { return std::int64_t{width} * height; }
-  SEXTANT_HD float pixel_m(float z_m) const {
-    return z_m * 0.5f * (pitch->x_mean() + pitch->y_mean());
-  }
+  SEXTANT_HD float pixel_m(float z_m) const { return z_m * 0.5f * (pixel->x + pixel->y); }
   SEXTANT_HD float noise_m(float z_m) const { return options.depth_noise_per_m * z_m * z_m; }
   SEXTANT_HD float step_m(float z_m) const {
     return options.step_px * pixel_m(z_m) + 4.0f * noise_m(z_m);
@@ -82,53 +93,60 @@ struct PixelSurface {
     return max_of(options.crease_angle_rad, noise);
   }
 
-  /// Whether the surface bends too sharply at p between a and b, `reaches` × reach_px pixels apart
-  /// along (du, dv). |n - m| stands for the angle, which it equals within 1 % up to 0.5 rad.
-  SEXTANT_HD bool bends(const Vec3f& p, int a, int b, float reaches, int du, int dv,
-                        float limit) const {
-    const float width_m = static_cast<float>(du) * pitch->x_mean() * p.z;
-    const float height_m = static_cast<float>(dv) * pitch->y_mean() * p.z;
+  /// Whether the surface bends too sharply at p between the pixels a and b, which lie `reaches`
+  /// times reach_px steps (du, dv) apart. |n - m| stands for the angle, which it equals within 1 %
+  /// up to 0.5 rad.
+  SEXTANT_HD bool bends(float z_m, int a, int b, float reaches, int du, int dv, float limit) const {
+    const float width_m = static_cast<float>(du) * pixel->x * z_m;
+    const float height_m = static_cast<float>(dv) * pixel->y * z_m;
     const float pixels = reaches * static_cast<float>(options.reach_px);
     const float across_sq = pixels * pixels * (width_m * width_m + height_m * height_m);
     const float along_sq = norm_sq(points[b] - points[a]);
     if (!(along_sq <= kMostStretch_sq * across_sq)) return false;
-    const float stretch_sq = max_of(1.0f, along_sq / across_sq);
+    // The limit is a curvature: a longer way may turn more.
     const float share = 0.5f * reaches * limit;
-    return norm_sq(normals[b] - normals[a]) > share * share * stretch_sq;
+    const float longer_sq = static_cast<float>(du * du + dv * dv);
+    return norm_sq(normals[b] - normals[a]) * across_sq >
+           share * share * longer_sq * max_of(across_sq, along_sq);
   }
 
-  SEXTANT_HD bool is_valid(int i) const { return is_seen(points[i]) && is_finite(normals[i]); }
+  SEXTANT_HD bool is_valid(std::int64_t i) const {
+    return is_seen(points[i]) && is_finite(normals[i]);
+  }
 
-  SEXTANT_HD bool on_crease(int i) const {
+  /// `valid` is negative for pixels without point or normal.
+  SEXTANT_HD bool on_crease(int i, const std::int32_t* valid) const {
     const int v = i / width;
     const int u = i - v * width;
-    const Vec3f p = points[i];
-    const float limit = crease_limit(p.z);
+    const float z_m = points[i].z;
+    const float limit = crease_limit(z_m);
     const int k = options.reach_px;
-    const auto is_point = [&](int other_u, int other_v) {
-      return other_u >= 0 && other_v >= 0 && other_u < width && other_v < height &&
-             is_valid(other_v * width + other_u);
+    // Beyond a step in depth there is another surface, whose normal says nothing of this one. A
+    // crease of a right angle still lies within.
+    const float nearby_m = 2.0f * static_cast<float>(k) * pixel_m(z_m) + 4.0f * noise_m(z_m);
+    const auto is_near = [&](int other_u, int other_v) {
+      if (other_u < 0 || other_v < 0 || other_u >= width || other_v >= height) return false;
+      const int j = other_v * width + other_u;
+      return valid[j] >= 0 && std::abs(dot(normals[i], points[j] - points[i])) <= nearby_m;
     };
     const int directions[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
     for (int d = 0; d < 4; ++d) {
       const int du = directions[d][0];
       const int dv = directions[d][1];
-      const bool has_a = is_point(u - k * du, v - k * dv);
-      const bool has_b = is_point(u + k * du, v + k * dv);
+      const bool has_a = is_near(u - k * du, v - k * dv);
+      const bool has_b = is_near(u + k * du, v + k * dv);
       if (!has_a && !has_b) continue;
-      // At the rim of the image and of holes one side must do.
+      // At the rim of the image, of holes and of the surface one side must do.
       const int offset = k * (dv * width + du);
       const int a = has_a ? i - offset : i;
       const int b = has_b ? i + offset : i;
-      if (bends(p, a, b, has_a && has_b ? 2.0f : 1.0f, du, dv, limit)) return true;
+      if (bends(z_m, a, b, has_a && has_b ? 2.0f : 1.0f, du, dv, limit)) return true;
     }
     return false;
   }
 
-  SEXTANT_HD PointFlag flag(std::int64_t index) const {
-    const int i = static_cast<int>(index);
-    if (!is_valid(i)) return kNoPoint;
-    return on_crease(i) ? kOnCrease : kSmooth;
+  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid) const {
+    return !on_crease(static_cast<int>(i), valid);
   }
 
   /// A pixel's share of the surface: the solid angle of the pixel over the cosine of the slant,
@@ -136,7 +154,7 @@ struct PixelSurface {
   SEXTANT_HD float area_m2(std::int64_t i) const {
     const Vec3f p = points[i];
     const float along = max_of(std::abs(dot(normals[i], p)), 0.05f * norm(p));
-    return p.z * p.z * p.z / along * pitch->x_mean() * pitch->y_mean();
+    return p.z * p.z * p.z / along * pixel->x * pixel->y;
   }
 
   SEXTANT_HD bool linked(int i, int j) const {
@@ -187,22 +205,19 @@ struct CloudSurface {
   SEXTANT_HD bool is_valid(std::int64_t i) const {
     return is_finite(points[i]) && is_finite(normals[i]);
   }
-  SEXTANT_HD PointFlag flag(std::int64_t i) const {
-    if (!is_valid(i)) return kNoPoint;
-    if (stick != nullptr) {
-      return stick[i] > plate[i] && stick[i] > ball[i] ? kSmooth : kOnCrease;
-    }
+  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid) const {
+    if (stick != nullptr) return stick[i] > plate[i] && stick[i] > ball[i];
     float sum = 0.0f;
     float count = 0.0f;
     for_each_neighbour(grid, points[i], options.radius_m, [&](const GridPoint& q, float) {
+      if (valid[q.index] < 0) return;
       const Vec3f m = normals[q.index];
-      if (!is_finite(m)) return;
       // |n - m|² for the sign of m that is nearer.
       sum += max_of(0.0f, 2.0f - 2.0f * std::abs(dot(normals[i], m)));
       count += 1.0f;
     });
     const float limit = options.normal_spread_rad;
-    return sum <= limit * limit * (count - 1.0f) ? kSmooth : kOnCrease;
+    return sum <= limit * limit * (count - 1.0f);
   }
   SEXTANT_HD float area_m2(std::int64_t i) const {
     int count = 0;

@@ -81,10 +81,11 @@ __global__ void __launch_bounds__(kSliceThreads)
     const std::int32_t r = s.slot_region[slot];
     if (r < 0 || !step.wanted(r)) continue;  // the same for the whole block
     Sums own;
+    const auto region = step.region(r);
     const SliceRange range = slice_range(s, slot, r);
     for (std::int32_t j = range.begin + static_cast<std::int32_t>(threadIdx.x); j < range.end;
          j += kSliceThreads) {
-      step.add(r, static_cast<std::int32_t>(s.order[j]), own);
+      step.add(region, static_cast<std::int32_t>(s.order[j]), own);
     }
     double* sums = reinterpret_cast<double*>(&own);
 #pragma unroll
@@ -121,9 +122,10 @@ void sum_slices(const Context& context, const Step& step, const SegmentState& s)
     const std::int32_t r = s.slot_region[slot];
     if (r < 0 || !step.wanted(r)) return;
     typename Step::Sums sums;
+    const auto region = step.region(r);
     const SliceRange range = slice_range(s, slot, r);
     for (std::int32_t j = range.begin; j < range.end; ++j) {
-      step.add(r, static_cast<std::int32_t>(s.order[j]), sums);
+      step.add(region, static_cast<std::int32_t>(s.order[j]), sums);
     }
     std::memcpy(s.partial + std::int64_t{slot} * kMostRegionSums, &sums, sizeof(sums));
   });
@@ -160,7 +162,8 @@ void run_segmentation(const Context& context, const Surface& surface, int min_po
   const std::int64_t n = surface.size();
   SegmentMemory memory(context, n, regions.size);
   const auto each_point = [&](const auto& step) { for_each(context, n, step); };
-  each_point(MarkPoint<Surface>{surface, memory.state()});
+  each_point(FindValid<Surface>{surface, memory.state()});
+  each_point(FlagPoint<Surface>{surface, memory.state()});
   each_point(LinkPoint<Surface>{surface, memory.state()});
   each_point(FlattenPoint{memory.state()});
   each_point(CountPoint{memory.state()});
@@ -185,6 +188,34 @@ void run_segmentation(const Context& context, const Surface& surface, int min_po
                             {s.ranked, s.most, context.device()});
   for_each(context, s.most, WriteRegion{s, regions, count});
   each_point(WriteLabel{s, labels});
+}
+
+/// An image, whose pixels are measured first.
+template <bool kCuda = SEXTANT_CUDA_COMPILER>
+void run_segmentation(const Context& context, PixelSurface surface, ImageView<std::int32_t> labels,
+                      View<SurfaceRegion> regions, View<std::int32_t> count) {
+  Buffer<PixelPitch> pitch(context, 1);
+  Buffer<PixelSize> pixel(context, 1);
+  transform_reduce(context, surface.size(),
+                   PixelPitchAt{surface.points, surface.width, surface.height}, Add{}, PixelPitch{},
+                   pitch.view());
+  for_each(context, 1, FinishPitch{pitch.data(), pixel.data()});
+  surface.pixel = pixel.data();
+  const SegmentOptions& options = surface.options;
+  run_segmentation<PixelSurface, kCuda>(context, surface, options.min_points, options.attach_px,
+                                        double{options.merge_angle_rad}, labels, regions, count);
+}
+
+/// A cloud, whose labels are one row.
+template <bool kCuda = SEXTANT_CUDA_COMPILER>
+void run_segmentation(const Context& context, const CloudSurface& surface,
+                      View<std::int32_t> labels, View<SurfaceRegion> regions,
+                      View<std::int32_t> count) {
+  const CloudSegmentOptions& options = surface.options;
+  const int width = static_cast<int>(labels.size);
+  run_segmentation<CloudSurface, kCuda>(
+      context, surface, options.min_points, options.attach_rounds, double{options.merge_angle_rad},
+      {labels.data, width, 1, width, labels.device}, regions, count);
 }
 
 }  // namespace sextant::detail

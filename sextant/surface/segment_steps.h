@@ -80,7 +80,7 @@ struct SegmentState {
   std::int32_t slots = 0;  ///< room for slices of regions
 
   std::uint8_t* flags = nullptr;           ///< PointFlag
-  std::int32_t* parent = nullptr;          ///< n; -1 for points that are not smooth
+  std::int32_t* parent = nullptr;          ///< n; means something for smooth points
   std::int32_t* counts = nullptr;          ///< n + 1
   std::int32_t* source = nullptr;          ///< n; the smooth point that a label comes from, or -1
   std::int32_t* source_before = nullptr;   ///< n
@@ -116,15 +116,27 @@ SEXTANT_HD inline std::int32_t slices_of(const SegmentState& s, std::int32_t r) 
   return (size + kSliceLength - 1) / kSliceLength;
 }
 
+/// Points that have all they need are their own parents, for now.
 template <class Surface>
-struct MarkPoint {
+struct FindValid {
   Surface surface;
   SegmentState s;
   SEXTANT_HD void operator()(std::int64_t i) const {
-    const PointFlag flag = surface.flag(i);
-    s.flags[i] = flag;
-    s.parent[i] = flag == kSmooth ? static_cast<std::int32_t>(i) : -1;
+    s.parent[i] = surface.is_valid(i) ? static_cast<std::int32_t>(i) : -1;
     s.counts[i] = 0;
+  }
+};
+
+template <class Surface>
+struct FlagPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    if (s.parent[i] < 0) {
+      s.flags[i] = kNoPoint;
+    } else {
+      s.flags[i] = surface.is_smooth(i, s.parent) ? kSmooth : kOnCrease;
+    }
   }
 };
 
@@ -247,18 +259,19 @@ struct MomentsOfPoint {
   SegmentState s;
 
   SEXTANT_HD bool wanted(std::int32_t) const { return true; }
-  SEXTANT_HD Vec3d origin_of(std::int32_t r) const {
+  /// What `add` needs to know of a region: where its offsets begin.
+  SEXTANT_HD Vec3d region(std::int32_t r) const {
     return cast<double>(surface.points[s.keys[s.region_first[r]]]);
   }
-  SEXTANT_HD void add(std::int32_t r, std::int32_t i, RegionMoments& sums) const {
+  SEXTANT_HD void add(const Vec3d& origin, std::int32_t i, RegionMoments& sums) const {
     sums.points += 1.0;
     if constexpr (kFinal) sums.area_m2 += double{surface.area_m2(i)};
     if (s.source[i] != i) return;
-    add_to_moments(sums, cast<double>(surface.points[i]) - origin_of(r),
+    add_to_moments(sums, cast<double>(surface.points[i]) - origin,
                    cast<double>(surface.normals[i]));
   }
   SEXTANT_HD void finish(std::int32_t r, const RegionMoments& sums) const {
-    const Vec3d origin = origin_of(r);
+    const Vec3d origin = region(r);
     const double depth_m = origin.z + sums.sum[2] / max_of(sums.count, 1.0);
     s.fits[r] = fit_from_moments(sums, origin, surface.tolerance_m(depth_m), kFinal);
   }
@@ -270,10 +283,14 @@ struct ResidualsOfPoint {
   Surface surface;
   SegmentState s;
 
-  SEXTANT_HD bool wanted(std::int32_t r) const { return s.fits[r].may_be_curved; }
-  SEXTANT_HD void add(std::int32_t r, std::int32_t i, RegionResiduals& sums) const {
+  SEXTANT_HD bool wanted(std::int32_t r) const {
+    const CurvedModels& models = s.fits[r].curved;
+    return models.has_sphere || models.has_cylinder;
+  }
+  SEXTANT_HD CurvedModels region(std::int32_t r) const { return s.fits[r].curved; }
+  SEXTANT_HD void add(const CurvedModels& models, std::int32_t i, RegionResiduals& sums) const {
     if (s.source[i] != i) return;
-    add_to_residuals(sums, s.fits[r], cast<double>(surface.points[i]) - s.fits[r].origin);
+    add_to_residuals(sums, models, cast<double>(surface.points[i]) - models.origin);
   }
   SEXTANT_HD void finish(std::int32_t r, const RegionResiduals& sums) const {
     improve(s.fits[r], sums);
