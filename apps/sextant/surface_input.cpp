@@ -3,6 +3,7 @@
 
 #include "apps/sextant/file_kind.h"
 #include "apps/sextant/progress_bar.h"
+#include "sextant/depth/bilateral.h"
 #include "sextant/depth/deproject.h"
 #include "sextant/io/camera_json.h"
 #include "sextant/io/geometry_file.h"
@@ -21,10 +22,27 @@ Cloud read_depth(const Context& context, const SurfaceInput& input, StepTimes& t
   DepthPngOptions options;
   if (camera.depth_scale_mm) options.unit_m = *camera.depth_scale_mm / 1000;
   if (input.unit_m > 0) options.unit_m = input.unit_m;
-  const Image<float> depth_m = times.time(
+  Image<float> depth_m = times.time(
       "read", context, [&] { return copy(context, read_depth_png(input.file, options)); });
+  if (input.filter) {
+    depth_m = times.time("filter", context, [&] { return bilateral_filter(context, depth_m); });
+  }
   return times.time("deproject", context,
                     [&] { return deproject(context, depth_m, camera.camera); });
+}
+
+/// Smooths the depth of a cloud on the host that has rows; its points move along their rays.
+void filter_organised(Cloud& cloud, const std::string& file) {
+  require_organised(cloud, file);
+  const Context host = Context::cpu();
+  Image<float> depth_m(host, cloud.width, cloud.height);
+  const auto points = cloud.points.host();
+  for (std::size_t i = 0; i < points.size(); ++i) depth_m.pixels().host()[i] = points[i].z;
+  const Image<float> filtered_m = bilateral_filter(host, depth_m);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i] = points[i] * (filtered_m.pixels().host()[i] / points[i].z);
+  }
+  cloud.normals = {};  // of the points as they were
 }
 
 Cloud read_cloud(const Context& context, const SurfaceInput& input, StepTimes& times) {
@@ -34,7 +52,8 @@ Cloud read_cloud(const Context& context, const SurfaceInput& input, StepTimes& t
   return times.time("read", context, [&] {
     ProgressBar bar("reading", {"MB", 1e-6});
     options.progress = bar.callback();
-    const TriangleMesh read = read_geometry(input.file, options);
+    TriangleMesh read = read_geometry(input.file, options);
+    if (input.filter) filter_organised(read.vertices, input.file);
     return copy(context, read.vertices);
   });
 }

@@ -11,9 +11,10 @@ namespace sextant::app {
 
 /// What `normals` and `mesh` start from.
 struct SurfaceInput {
-  std::string file;    ///< a cloud, or a depth map with its camera
-  std::string camera;  ///< empty for clouds
-  double unit_m = 0;   ///< 0: metres for clouds; for depth what the camera says, else millimetres
+  std::string file;     ///< a cloud, or a depth map with its camera
+  std::string camera;   ///< empty for clouds
+  double unit_m = 0;    ///< 0: metres for clouds; for depth what the camera says, else millimetres
+  bool filter = false;  ///< smooth the depth with the bilateral filter
 };
 
 void add_surface_input(CLI::App& command, SurfaceInput& input);

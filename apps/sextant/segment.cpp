@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/surface/segment.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "apps/sextant/command.h"
+#include "apps/sextant/options_cli.h"
+#include "apps/sextant/surface_input.h"
+#include "sextant/geometry/mesh.h"
+#include "sextant/io/geometry_file.h"
+#include "sextant/io/image_file.h"
+#include "sextant/io/png.h"
+#include "sextant/render/label_colors.h"
+#include "sextant/surface/cloud_normals.h"
+#include "sextant/surface/normals.h"
+#include "sextant/surface/segment_cloud.h"
+
+namespace sextant::app {
+
+namespace {
+
+struct SegmentCommand {
+  CommonOptions common;
+  SurfaceInput input;
+  SegmentOptions organised;
+  CloudSegmentOptions unorganised;
+  std::string output;
+  std::string labels;
+  std::string picture;
+  int rows = 20;  ///< of the table on the terminal
+};
+
+/// Labels on the host and what they stand for.
+struct Regions {
+  std::vector<std::int32_t> labels;
+  std::vector<SurfaceRegion> regions;
+};
+
+Regions find_regions(const Context& context, const SegmentCommand& command, Cloud& cloud,
+                     StepTimes& times) {
+  const bool given = !cloud.normals.empty();
+  if (cloud.organised()) {
+    if (!given) {
+      cloud.normals = times.time("normals", context, [&] {
+        return std::move(estimate_normals(context, organised_points(cloud)).pixels());
+      });
+    }
+    Segmentation found = times.time("segment", context, [&] {
+      return segment(context, organised_points(cloud), organised_normals(cloud), command.organised);
+    });
+    return {to_host(context, found.labels.pixels()), std::move(found.regions)};
+  }
+  if (!given) {
+    cloud.normals = times.time("normals", context,
+                               [&] { return estimate_cloud_normals(context, cloud.points); });
+  }
+  CloudSegmentation found = times.time("segment", context, [&] {
+    return segment_cloud(context, cloud.points, cloud.normals, command.unorganised);
+  });
+  return {to_host(context, found.labels), std::move(found.regions)};
+}
+
+/// The flags of clouds but those that images have under the same name.
+class CloudFlags {
+ public:
+  explicit CloudFlags(CLI::App& command) : add_(command) {}
+  template <class T>
+  void operator()(std::string_view name, T& field, std::string_view help, Range range) const {
+    if (name != "min_points" && name != "merge_angle_rad") add_(name, field, help, range);
+  }
+
+ private:
+  FlagAdder add_;
+};
+
+nlohmann::json numbers(const Vec3f& v) { return {v.x, v.y, v.z}; }
+
+nlohmann::json to_json(const SurfaceRegion& region) {
+  nlohmann::json document{{"kind", name_of(region.kind, kSurfaceKinds)},
+                          {"points", region.points},
+                          {"area_m2", region.area_m2},
+                          {"centre_m", numbers(region.centre_m)},
+                          {"normal", numbers(region.normal)},
+                          {"rms_m", region.rms_m}};
+  if (region.kind == SurfaceKind::kPlane) document["offset_m"] = region.offset_m;
+  if (region.kind == SurfaceKind::kSphere || region.kind == SurfaceKind::kCylinder) {
+    document["radius_m"] = region.radius_m;
+    document["model_centre_m"] = numbers(region.model_centre_m);
+  }
+  if (region.kind == SurfaceKind::kCylinder) document["axis"] = numbers(region.axis);
+  return document;
+}
+
+/// What is special about a region of its kind.
+std::string details(const SurfaceRegion& r) {
+  const auto vector = [](const Vec3f& v) {
+    return fmt::format("({:.3f}, {:.3f}, {:.3f})", v.x, v.y, v.z);
+  };
+  switch (r.kind) {
+    case SurfaceKind::kPlane:
+      return fmt::format("normal {}, offset {:.4f} m", vector(r.normal), r.offset_m);
+    case SurfaceKind::kSphere:
+      return fmt::format("radius {:.1f} mm, centre {} m", 1e3 * r.radius_m,
+                         vector(r.model_centre_m));
+    case SurfaceKind::kCylinder:
+      return fmt::format("radius {:.1f} mm, axis {}", 1e3 * r.radius_m, vector(r.axis));
+    case SurfaceKind::kFreeForm:
+      break;
+  }
+  return fmt::format("centre {} m", vector(r.centre_m));
+}
+
+std::string table(const std::vector<SurfaceRegion>& regions, int rows) {
+  std::string text = fmt::format("{:>5}  {:<9} {:>8} {:>9} {:>8}  {}\n", "label", "kind", "points",
+                                 "cm2", "rms mm", "");
+  const std::size_t shown = std::min(regions.size(), static_cast<std::size_t>(rows));
+  for (std::size_t i = 0; i < shown; ++i) {
+    const SurfaceRegion& r = regions[i];
+    text += fmt::format("{:>5}  {:<9} {:>8} {:>9.1f} {:>8.2f}  {}\n", i + 1,
+                        name_of(r.kind, kSurfaceKinds), r.points, 1e4 * r.area_m2, 1e3 * r.rms_m,
+                        details(r));
+  }
+  if (shown < regions.size()) text += fmt::format("{} more\n", regions.size() - shown);
+  return text;
+}
+
+void write_cloud(const std::string& path, Cloud cloud, const std::vector<std::int32_t>& labels) {
+  const Context host = Context::cpu(1);
+  TriangleMesh result;
+  cloud.colors = Buffer<Rgb8>(host, cloud.size());
+  Attribute label{"label", Buffer<float>(host, cloud.size())};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    cloud.colors.host()[i] = label_color(labels[i]);
+    label.values.host()[i] = static_cast<float>(labels[i]);
+  }
+  std::erase_if(cloud.attributes, [](const Attribute& a) { return a.name == "label"; });
+  cloud.attributes.push_back(std::move(label));
+  result.vertices = std::move(cloud);
+  for (const std::string& part : write_geometry(path, result)) {
+    note(fmt::format("{}: this format cannot hold {}; left out", path, part));
+  }
+}
+
+/// The labels as the integers of a 16-bit PNG.
+void write_labels(const std::string& path, ImageView<const std::int32_t> labels,
+                  std::size_t regions) {
+  require(regions <= 65535, path, ": ", regions, " regions are more than 16 bits hold; raise ",
+          "--min-points");
+  Image<float> values(Context::cpu(1), labels.width, labels.height);
+  std::copy_n(labels.data, labels.pixels(), values.pixels().data());
+  write_depth_png(path, values, {.unit_m = 1});
+}
+
+void run(const SegmentCommand& command) {
+  const Context context = context_for(command.common.device);
+  StepTimes times;
+  Cloud cloud = read_surface_input(context, command.input, times);
+  if (!command.picture.empty() || !command.labels.empty()) {
+    require_organised(cloud, command.input.file);
+  }
+  const Regions found = find_regions(context, command, cloud, times);
+  const auto in_regions = std::accumulate(
+      found.regions.begin(), found.regions.end(), std::int64_t{0},
+      [](std::int64_t sum, const SurfaceRegion& region) { return sum + region.points; });
+  nlohmann::json list = nlohmann::json::array();
+  for (const SurfaceRegion& region : found.regions) list.push_back(to_json(region));
+  nlohmann::json document{
+      {"input", command.input.file},     {"device", to_string(context.device())},
+      {"points", cloud.size()},          {"organised", cloud.organised()},
+      {"points_in_regions", in_regions}, {"regions", list},
+      {"times_ms", times.to_json()}};
+  std::string text = fmt::format("{}: {} regions with {} of {} points ({})\n{}", command.input.file,
+                                 found.regions.size(), in_regions, cloud.size(), times.text(),
+                                 table(found.regions, command.rows));
+  const ImageView<const std::int32_t> labels{found.labels.data(), cloud.width, cloud.height,
+                                             cloud.width, Device{}};
+  const auto wrote = [&](const char* key, const std::string& file) {
+    document[key] = file;
+    text += fmt::format("wrote {}\n", file);
+  };
+  if (!command.labels.empty()) {
+    write_labels(command.labels, labels, found.regions.size());
+    wrote("labels", command.labels);
+  }
+  if (!command.picture.empty()) {
+    write_image(command.picture, label_map(labels));
+    wrote("picture", command.picture);
+  }
+  if (!command.output.empty()) {
+    write_cloud(command.output, to_host(context, cloud), found.labels);
+    wrote("output", command.output);
+  }
+  print_result(command.common, document, text);
+}
+
+}  // namespace
+
+void add_segment(CLI::App& app) {
+  auto state = std::make_shared<SegmentCommand>();
+  CLI::App* command = add_command(
+      app, "segment", "Planes, spheres, cylinders and free forms in a depth map or a cloud",
+      "sextant segment depth.png --camera camera.json --filter -o regions.ply "
+      "--labels labels.png --picture regions.png\n"
+      "  sextant segment scan.ply -o regions.ply --json",
+      state->common);
+  add_surface_input(*command, state->input);
+  command->add_flag("--filter", state->input.filter,
+                    "smooth the depth first (bilateral filter), as for raw sensor data");
+  command->add_option("-o,--output", state->output,
+                      "cloud with label, colour and normal (PLY, PCD, VTK)");
+  command->add_option("--labels", state->labels, "16-bit PNG of the labels, 0 for none");
+  command->add_option("--picture", state->picture, "image of the regions in distinct colours");
+  command->add_option("--rows", state->rows, "regions that the table shows")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  add_flags(*command, state->organised);
+  CloudSegmentOptions::fields(state->unorganised, CloudFlags(*command));
+  command->callback([state]() {
+    state->unorganised.min_points = state->organised.min_points;
+    state->unorganised.merge_angle_rad = state->organised.merge_angle_rad;
+    run(*state);
+  });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+
+#include "sextant/core/reduce.h"
+#include "sextant/core/scan.h"
+#include "sextant/core/sort.h"
+#include "sextant/surface/segment_fit_math.h"
+#include "sextant/surface/segment_math.h"
+
+// The steps of segmentation, each a function of one point or one region, for either device.
+
+namespace sextant::detail {
+
+// The forest of connected points: a point's parent has a lower index, a root is its own. Threads
+// read and write it at once; whatever their order, the root is the lowest point of its region.
+
+SEXTANT_HD inline std::int32_t load_parent(const std::int32_t* parent, std::int32_t i) {
+#if defined(__CUDA_ARCH__)
+  return *static_cast<const volatile std::int32_t*>(parent + i);
+#else
+  return std::atomic_ref(const_cast<std::int32_t*>(parent)[i]).load(std::memory_order_relaxed);
+#endif
+}
+SEXTANT_HD inline void store_parent(std::int32_t* parent, std::int32_t i, std::int32_t to) {
+#if defined(__CUDA_ARCH__)
+  *static_cast<volatile std::int32_t*>(parent + i) = to;
+#else
+  std::atomic_ref(parent[i]).store(to, std::memory_order_relaxed);
+#endif
+}
+/// Makes `to` the parent of the root i; false when i is a root no longer.
+SEXTANT_HD inline bool replace_root(std::int32_t* parent, std::int32_t i, std::int32_t to) {
+#if defined(__CUDA_ARCH__)
+  return atomicCAS(parent + i, i, to) == i;
+#else
+  return std::atomic_ref(parent[i]).compare_exchange_strong(i, to, std::memory_order_relaxed);
+#endif
+}
+
+/// The root of i; points on the way are put nearer to it.
+SEXTANT_HD inline std::int32_t find_root(std::int32_t* parent, std::int32_t i) {
+  std::int32_t above = load_parent(parent, i);
+  while (above != i) {
+    const std::int32_t next = load_parent(parent, above);
+    if (next == above) break;
+    store_parent(parent, i, next);
+    i = next;
+    above = load_parent(parent, i);
+  }
+  return above;
+}
+
+SEXTANT_HD inline void join(std::int32_t* parent, std::int32_t i, std::int32_t j) {
+  for (;;) {
+    i = find_root(parent, i);
+    j = find_root(parent, j);
+    if (i == j) return;
+    if (i < j ? replace_root(parent, j, i) : replace_root(parent, i, j)) return;
+  }
+}
+
+/// One more at counts[at]; sums of integers do not depend on the order.
+SEXTANT_HD inline void count_one(std::int32_t* counts, std::int32_t at) {
+#if defined(__CUDA_ARCH__)
+  // Neighbours mostly count at the same place: one of them adds for all.
+  const unsigned same = __match_any_sync(__activemask(), at);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  if (__ffs(static_cast<int>(same)) - 1 == lane) atomicAdd(counts + at, __popc(same));
+#else
+  std::atomic_ref(counts[at]).fetch_add(1, std::memory_order_relaxed);
+#endif
+}
+
+/// Memory of one segmentation, as the steps see it. n points, at most `most` regions.
+struct SegmentState {
+  std::int32_t n = 0;
+  std::int32_t most = 0;
+  std::int32_t slots = 0;  ///< room for slices of regions
+
+  std::uint8_t* flags = nullptr;           ///< PointFlag
+  std::int32_t* parent = nullptr;          ///< n; means something for smooth points
+  std::int32_t* counts = nullptr;          ///< n + 1
+  std::int32_t* source = nullptr;          ///< n; the smooth point that a label comes from, or -1
+  std::int32_t* source_before = nullptr;   ///< n
+  std::uint32_t* keys = nullptr;           ///< n; root of the region, n for none; then sorted
+  std::uint32_t* order = nullptr;          ///< n; points, region by region
+  std::int32_t* heads = nullptr;           ///< n; 1 where a region begins in `order`
+  std::int32_t* ranks = nullptr;           ///< n + 1; regions before; the last is their number
+  std::int32_t* region_first = nullptr;    ///< most + 1; into `order`
+  std::int32_t* region_of_root = nullptr;  ///< n
+  std::int32_t* slot_region = nullptr;     ///< slots; -1 for none
+  double* partial = nullptr;               ///< slots × kMostRegionSums
+  RegionFit* fits = nullptr;               ///< most
+  std::uint64_t* ranking = nullptr;        ///< most
+  std::uint32_t* ranked = nullptr;         ///< most
+  std::int32_t* numbers = nullptr;         ///< most; label of each region
+
+  SEXTANT_HD std::int32_t regions() const { return ranks[n]; }
+  /// The root of the region of a point, -1 for none.
+  SEXTANT_HD std::int32_t root_of(std::int64_t i) const {
+    return source[i] >= 0 ? parent[source[i]] : -1;
+  }
+};
+
+/// Points of a region whose sums are taken together.
+inline constexpr std::int32_t kSliceLength = 2048;
+
+/// Slices of region r lie one after the other from here, apart from those of all other regions.
+SEXTANT_HD inline std::int32_t first_slot(const SegmentState& s, std::int32_t r) {
+  return r + s.region_first[r] / kSliceLength;
+}
+SEXTANT_HD inline std::int32_t slices_of(const SegmentState& s, std::int32_t r) {
+  const std::int32_t size = s.region_first[r + 1] - s.region_first[r];
+  return (size + kSliceLength - 1) / kSliceLength;
+}
+
+/// Points that have all they need are their own parents, for now.
+template <class Surface>
+struct FindValid {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    s.parent[i] = surface.is_valid(i) ? static_cast<std::int32_t>(i) : -1;
+    s.counts[i] = 0;
+  }
+};
+
+template <class Surface>
+struct FlagPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    if (s.parent[i] < 0) {
+      s.flags[i] = kNoPoint;
+    } else {
+      s.flags[i] = surface.is_smooth(i, s.parent) ? kSmooth : kOnCrease;
+    }
+  }
+};
+
+template <class Surface>
+struct LinkPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    if (s.flags[i] != kSmooth) return;
+    surface.each_pair(i, [&](std::int32_t j) {
+      if (s.flags[j] != kSmooth || !surface.linked(static_cast<int>(i), j)) return;
+      join(s.parent, static_cast<std::int32_t>(i), j);
+    });
+  }
+};
+
+/// Every smooth point gets its root as parent.
+struct FlattenPoint {
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    if (s.flags[i] != kSmooth) return;
+    const std::int32_t at = static_cast<std::int32_t>(i);
+    store_parent(s.parent, at, find_root(s.parent, at));
+  }
+};
+
+struct CountPoint {
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    if (s.flags[i] == kSmooth) count_one(s.counts, s.parent[i]);
+  }
+};
+
+/// The points of small regions are free to join another.
+struct StartSource {
+  SegmentState s;
+  int min_points;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const bool keeps = s.flags[i] == kSmooth && s.counts[s.parent[i]] >= min_points;
+    s.source[i] = keeps ? static_cast<std::int32_t>(i) : -1;
+  }
+};
+
+/// A point without a region takes that of the neighbour whose tangent plane, at the smooth point
+/// that the neighbour's own label came from, it is nearest to; of equal ones the lowest.
+template <class Surface>
+struct AttachPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    std::int32_t best = s.source_before[i];
+    if (best < 0 && s.flags[i] != kNoPoint) {
+      float least = surface.attach_m(static_cast<int>(i));
+      surface.each_neighbour(i, [&](std::int32_t j) {
+        const std::int32_t from = s.source_before[j];
+        if (from < 0) return;
+        const float offset =
+            std::abs(dot(surface.normals[from], surface.points[i] - surface.points[from]));
+        if (offset < least || (offset == least && (best < 0 || from < best))) {
+          least = offset;
+          best = from;
+        }
+      });
+    }
+    s.source[i] = best;
+  }
+};
+
+struct KeyPoint {
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const std::int32_t root = s.root_of(i);
+    s.keys[i] = static_cast<std::uint32_t>(root >= 0 ? root : s.n);
+    s.order[i] = static_cast<std::uint32_t>(i);
+  }
+};
+
+struct FindHead {
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t j) const {
+    const bool in_region = s.keys[j] < static_cast<std::uint32_t>(s.n);
+    s.heads[j] = in_region && (j == 0 || s.keys[j] != s.keys[j - 1]) ? 1 : 0;
+  }
+};
+
+struct PlaceRegion {
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t j) const {
+    const bool in_region = s.keys[j] < static_cast<std::uint32_t>(s.n);
+    const std::int32_t at = static_cast<std::int32_t>(j);
+    if (s.heads[j] == 1) {
+      s.region_first[s.ranks[j]] = at;
+      s.region_of_root[s.keys[j]] = s.ranks[j];
+    }
+    if (!in_region && (j == 0 || s.keys[j - 1] < static_cast<std::uint32_t>(s.n))) {
+      s.region_first[s.regions()] = at;
+    }
+    if (in_region && at == s.n - 1) s.region_first[s.regions()] = s.n;
+  }
+};
+
+struct ClearSlot {
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t slot) const { s.slot_region[slot] = -1; }
+};
+struct PlaceSlots {
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t region) const {
+    const std::int32_t r = static_cast<std::int32_t>(region);
+    if (r >= s.regions()) return;
+    for (std::int32_t k = 0; k < slices_of(s, r); ++k) s.slot_region[first_slot(s, r) + k] = r;
+  }
+};
+
+/// What is summed over a region's points: its moments, then the residuals of its models.
+template <class Surface, bool kFinal>
+struct MomentsOfPoint {
+  using Sums = RegionMoments;
+  Surface surface;
+  SegmentState s;
+
+  SEXTANT_HD bool wanted(std::int32_t) const { return true; }
+  /// What `add` needs to know of a region: where its offsets begin.
+  SEXTANT_HD Vec3d region(std::int32_t r) const {
+    return cast<double>(surface.points[s.keys[s.region_first[r]]]);
+  }
+  SEXTANT_HD void add(const Vec3d& origin, std::int32_t i, RegionMoments& sums) const {
+    sums.points += 1.0;
+    if constexpr (kFinal) sums.area_m2 += double{surface.area_m2(i)};
+    if (s.source[i] != i) return;
+    add_to_moments(sums, cast<double>(surface.points[i]) - origin,
+                   cast<double>(surface.normals[i]));
+  }
+  SEXTANT_HD void finish(std::int32_t r, const RegionMoments& sums) const {
+    const Vec3d origin = region(r);
+    const double depth_m = origin.z + sums.sum[2] / max_of(sums.count, 1.0);
+    s.fits[r] = fit_from_moments(sums, origin, surface.tolerance_m(depth_m), kFinal);
+  }
+};
+
+template <class Surface>
+struct ResidualsOfPoint {
+  using Sums = RegionResiduals;
+  Surface surface;
+  SegmentState s;
+
+  SEXTANT_HD bool wanted(std::int32_t r) const {
+    const CurvedModels& models = s.fits[r].curved;
+    return models.has_sphere || models.has_cylinder;
+  }
+  SEXTANT_HD CurvedModels region(std::int32_t r) const { return s.fits[r].curved; }
+  SEXTANT_HD void add(const CurvedModels& models, std::int32_t i, RegionResiduals& sums) const {
+    if (s.source[i] != i) return;
+    add_to_residuals(sums, models, cast<double>(surface.points[i]) - models.origin);
+  }
+  SEXTANT_HD void finish(std::int32_t r, const RegionResiduals& sums) const {
+    improve(s.fits[r], sums);
+  }
+};
+
+/// Which points of `order` a slot covers.
+struct SliceRange {
+  std::int32_t begin, end;
+};
+SEXTANT_HD inline SliceRange slice_range(const SegmentState& s, std::int32_t slot, std::int32_t r) {
+  const std::int32_t begin = s.region_first[r] + (slot - first_slot(s, r)) * kSliceLength;
+  return {begin, min_of(begin + kSliceLength, s.region_first[r + 1])};
+}
+
+/// Adds up a region's slices in their order.
+template <class Step>
+struct FinishRegion {
+  Step step;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t region) const {
+    const std::int32_t r = static_cast<std::int32_t>(region);
+    if (r >= s.regions() || !step.wanted(r)) return;
+    typename Step::Sums total;
+    constexpr int kSums = sizeof(total) / sizeof(double);
+    double* sums = reinterpret_cast<double*>(&total);
+    for (std::int32_t k = 0; k < slices_of(s, r); ++k) {
+      const double* part = s.partial + std::int64_t{first_slot(s, r) + k} * kMostRegionSums;
+      for (int v = 0; v < kSums; ++v) sums[v] += part[v];
+    }
+    step.finish(r, total);
+  }
+};
+
+/// Joins neighbouring regions that are parts of one plane.
+template <class Surface>
+struct MergePoint {
+  Surface surface;
+  SegmentState s;
+  double cos_angle;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    if (s.source[i] < 0) return;
+    const std::int32_t r = s.region_of_root[s.keys[i]];
+    surface.each_pair(i, [&](std::int32_t j) {
+      if (s.source[j] < 0 || s.keys[j] == s.keys[i]) return;
+      const RegionFit& a = s.fits[r];
+      const RegionFit& b = s.fits[s.region_of_root[s.keys[j]]];
+      const Vec3d apart = cast<double>(surface.points[j] - surface.points[i]);
+      if (!(std::abs(dot(a.plane_normal, apart)) <=
+            double{surface.attach_m(static_cast<int>(i))})) {
+        return;
+      }
+      if (!is_same_plane(a, b, cos_angle)) return;
+      join(s.parent, static_cast<std::int32_t>(s.keys[i]), static_cast<std::int32_t>(s.keys[j]));
+    });
+  }
+};
+
+/// Large regions first, of equal ones the lower root.
+struct RankRegion {
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t region) const {
+    const std::int32_t r = static_cast<std::int32_t>(region);
+    s.ranked[r] = static_cast<std::uint32_t>(r);
+    s.ranking[r] = ~std::uint64_t{0};
+    if (r >= s.regions()) return;
+    const std::uint32_t size =
+        static_cast<std::uint32_t>(s.region_first[r + 1] - s.region_first[r]);
+    s.ranking[r] = std::uint64_t{~size} << 32 | s.keys[s.region_first[r]];
+  }
+};
+
+struct WriteRegion {
+  SegmentState s;
+  View<SurfaceRegion> regions;
+  View<std::int32_t> count;
+  SEXTANT_HD void operator()(std::int64_t place) const {
+    if (place == 0) count[0] = s.regions();
+    if (place >= s.regions()) return;
+    const std::int32_t r = static_cast<std::int32_t>(s.ranked[place]);
+    s.numbers[r] = static_cast<std::int32_t>(place) + 1;
+    regions[place] =
+        finished_region(s.fits[r], static_cast<std::int32_t>(s.keys[s.region_first[r]]));
+  }
+};
+
+/// Labels row by row; a cloud is one row.
+struct WriteLabel {
+  SegmentState s;
+  ImageView<std::int32_t> labels;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const std::int32_t root = s.root_of(i);
+    const int v = static_cast<int>(i / labels.width);
+    const int u = static_cast<int>(i - std::int64_t{v} * labels.width);
+    labels(u, v) = root >= 0 ? s.numbers[s.region_of_root[root]] : 0;
+  }
+};
+
+}  // namespace sextant::detail
