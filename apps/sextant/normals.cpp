@@ -94,7 +94,7 @@ Buffer<Vec3f> normals_by(Method method, const Context& context, const NormalsCom
   }
 }
 
-/// The shares of λ1: stick red, plate green, ball blue. A plane is half stick and half ball, so that
+/// The shares of λ1: stick red, plate green, ball blue. A plane is half stick and half ball, so
 /// surfaces are purple, curves green and scattered points blue.
 std::vector<Rgb8> saliency_colors(const Cloud& cloud) {
   const auto values = [&](std::string_view name) {
