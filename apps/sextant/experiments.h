@@ -18,5 +18,9 @@ struct Experiment {
 
 std::vector<bench::Row> normals_bilateral(const Context& context);
 std::vector<bench::Row> surface_speed(const Context& context);
+std::vector<bench::Row> voting_error(const Context& context);
+std::vector<bench::Row> voting_kernel(const Context& context);
+std::vector<bench::Row> voting_scan(const Context& context);
+std::vector<bench::Row> voting_speed(const Context& context);
 
 }  // namespace sextant::app

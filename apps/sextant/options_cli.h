@@ -73,4 +73,17 @@ void add_flags(CLI::App& command, Options& options) {
   Options::fields(options, FlagAdder(command));
 }
 
+/// The same without some fields: those that a command sets by itself or has from other options.
+template <HasFields Options>
+void add_flags_except(CLI::App& command, Options& options,
+                      std::initializer_list<std::string_view> names) {
+  const FlagAdder adder(command);
+  Options::fields(
+      options, [&](std::string_view name, auto& field, std::string_view help, const auto&... rest) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) {
+          adder(name, field, help, rest...);
+        }
+      });
+}
+
 }  // namespace sextant::app

@@ -15,6 +15,11 @@ constexpr Experiment kExperiments[] = {
      normals_bilateral},
     {"surface-speed", "Table 3 of the tensor paper, first five rows: time of each step",
      surface_speed},
+    {"voting-error", "Figs 2 and 3 of the voting paper: error of normals on a noisy surface",
+     voting_error},
+    {"voting-kernel", "Fig 6 of the voting paper: votes and time against sigma", voting_kernel},
+    {"voting-scan", "which normals are best on a synthetic scan, noise by noise", voting_scan},
+    {"voting-speed", "Table II, Figs 7 and 8 of the voting paper: time of voting", voting_speed},
 };
 
 struct ReproduceCommand {

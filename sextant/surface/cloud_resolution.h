@@ -13,8 +13,8 @@ namespace sextant {
 float cloud_resolution_m(const Context& context, View<const Vec3f> points);
 
 /// The σ that voting and weighted normals take when none is given: 3 resolutions, which puts some
-/// 250 points within 3 σ. Of synthetic scans with noise between an eighth and a half of the spacing,
-/// 2 to 4 resolutions have the best weighted normals (docs/voting.md). 1 where the resolution is 0.
+/// 250 points within 3 σ. On synthetic scans whose noise is a tenth to all of the spacing, weighted
+/// normals are best with 2 to 4 resolutions (docs/voting.md). 1 where the resolution is 0.
 float default_sigma_m(const Context& context, View<const Vec3f> points);
 
 }  // namespace sextant

@@ -140,7 +140,7 @@ TEST_F(SurfaceCli, WrongUsageAndFailure) {
   }
   for (const char* arguments :
        {"normals depth.png -o a.ply", "mesh points.ply -o a.ply", "normals camera.json -o a.ply",
-        "normals points.ply -o a.ply --picture a.png", "mesh missing.pcd -o a.ply",
+        "normals points.ply -o a.ply --method ray", "mesh missing.pcd -o a.ply",
         "normals points.ply -o a.ply --camera camera.json"}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.status, 1) << arguments;
