@@ -13,8 +13,10 @@ file(GLOB sextant_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sextant/*/*.cp
 list(FILTER sextant_sources EXCLUDE REGEX "_test\\.cpp$")
 if(SEXTANT_WITH_CUDA)
   file(GLOB sextant_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sextant/*/*.cu)
-  # Without fused multiply-add the rasteriser gives the same bits on the CPU and on CUDA.
+  # Without fused multiply-add the rasteriser and the links of segmentation give the same bits on
+  # the CPU and on CUDA.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/sextant/render/rasterize.cu
+                              ${PROJECT_SOURCE_DIR}/sextant/surface/segment.cu
                               PROPERTIES COMPILE_OPTIONS -fmad=false)
 endif()
 

@@ -10,9 +10,9 @@ Rgb8 label_color(std::int32_t label) {
   // Steps of the golden section of a turn never come near an earlier hue for long.
   const double turn = 0.6180339887498949 * label;
   const double hue = 6 * (turn - std::floor(turn));
-  const int tone = ((label % 3) + 3) % 3;
-  const double value = tone == 0 ? 0.75 : 1.0;
-  const double saturation = tone == 1 ? 0.85 : tone == 2 ? 0.5 : 0.8;
+  const int tone = ((label % 4) + 4) % 4;  // hues come back nearly after 8, 13, 21, ...
+  const double value = tone == 0 ? 0.75 : tone == 3 ? 0.9 : 1.0;
+  const double saturation = tone == 1 ? 0.85 : tone == 2 ? 0.5 : tone == 3 ? 0.7 : 0.8;
   const auto channel = [&](double shift) {
     double at = std::fmod(hue + shift, 6.0);
     at = at < 3 ? at : 6 - at;  // distance from the channel's own hue, along the circle

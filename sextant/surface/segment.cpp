@@ -65,18 +65,18 @@ void segment_into(const Context& context, ImageView<const Vec3f> points,
           "; see region_capacity");
   require(count.size == 1, "count: ", count.size, " elements instead of 1");
   Buffer<Vec3f> dense_points, dense_normals;
-  const detail::PixelSurface surface{without_gaps(context, points, dense_points),
-                                     without_gaps(context, normals, dense_normals),
-                                     points.width,
-                                     points.height,
-                                     options,
-                                     nullptr};
+  const detail::segmentation::PixelSurface surface{without_gaps(context, points, dense_points),
+                                                   without_gaps(context, normals, dense_normals),
+                                                   points.width,
+                                                   points.height,
+                                                   options,
+                                                   nullptr};
   if constexpr (kBuiltWithCuda) {
     if (context.is_cuda()) {
-      return detail::segment_cuda(context, surface, labels, regions, count);
+      return detail::segmentation::segment_cuda(context, surface, labels, regions, count);
     }
   }
-  detail::run_segmentation(context, surface, labels, regions, count);
+  detail::segmentation::run_segmentation(context, surface, labels, regions, count);
 }
 
 }  // namespace sextant

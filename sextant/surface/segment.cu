@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/surface/segment_run.h"
 
-namespace sextant::detail {
+namespace sextant::detail::segmentation {
 
 void segment_cuda(const Context& context, const PixelSurface& surface,
                   ImageView<std::int32_t> labels, View<SurfaceRegion> regions,
@@ -14,4 +14,4 @@ void segment_cuda(const Context& context, const CloudSurface& surface, View<std:
   run_segmentation(context, surface, labels, regions, count);
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::detail::segmentation

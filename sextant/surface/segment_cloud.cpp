@@ -80,15 +80,15 @@ void segment_cloud_into(const Context& context, const NeighbourGrid& grid, View<
   require(regions.size == capacity, "regions: room for ", regions.size, " instead of ", capacity,
           "; see region_capacity");
   require(count.size == 1, "count: ", count.size, " elements instead of 1");
-  const detail::CloudSurface surface{
+  const detail::segmentation::CloudSurface surface{
       grid.view(),         points.data,        normals.data, saliency.stick.data,
       saliency.plate.data, saliency.ball.data, options,      std::cos(options.link_angle_rad)};
   if constexpr (kBuiltWithCuda) {
     if (context.is_cuda()) {
-      return detail::segment_cuda(context, surface, labels, regions, count);
+      return detail::segmentation::segment_cuda(context, surface, labels, regions, count);
     }
   }
-  detail::run_segmentation(context, surface, labels, regions, count);
+  detail::segmentation::run_segmentation(context, surface, labels, regions, count);
 }
 
 }  // namespace sextant

@@ -8,7 +8,7 @@
 // Plane, sphere and cylinder through the points of one region, from sums over its points. Offsets q
 // are from the region's first point, so that doubles lose nothing.
 
-namespace sextant::detail {
+namespace sextant::detail::segmentation {
 
 /// Σ over a region's points of the moments up to third order. Only points on no crease count for
 /// the models; the others only for `points` and `area_m2`.
@@ -151,7 +151,7 @@ SEXTANT_HD inline CentralCubes central_cubes(const RegionMoments& m) {
 }
 
 /// A larger radius, in extents of the region, says nothing: it turns by less than a third of a
-/// radian. Where the algebraic fit has twice that, improving it will not help.
+/// radian. (The algebraic fit errs towards small radii: what it finds too large is too large.)
 inline constexpr double kMostRadius = 3.0;
 
 /// The algebraic sphere, min Σ (|q|² - 2 c · q - d)²: C c = t / 2 about the mean, t = E[q |q|²].
@@ -172,7 +172,7 @@ SEXTANT_HD inline void start_sphere(RegionFit& fit, const Vec3d& t) {
   SphereModel& m = fit.curved.sphere;
   m.centre = fit.mean + offset;
   m.radius_m = std::sqrt(norm_sq(offset) + trace(c));
-  fit.curved.has_sphere = m.radius_m <= 2 * kMostRadius * fit.extent_m;
+  fit.curved.has_sphere = m.radius_m <= kMostRadius * fit.extent_m;
 }
 
 /// The axis is what all normals are perpendicular to; across it, the algebraic circle.
@@ -193,7 +193,7 @@ SEXTANT_HD inline void start_cylinder(RegionFit& fit, const Eigen3<double>& of_n
   const double v = (tv * cuu - tu * cuv) / (2 * det);
   m.centre = fit.mean + m.across * u + m.beside * v;
   m.radius_m = std::sqrt(u * u + v * v + cuu + cvv);
-  fit.curved.has_cylinder = m.radius_m <= 2 * kMostRadius * fit.extent_m;
+  fit.curved.has_cylinder = m.radius_m <= kMostRadius * fit.extent_m;
 }
 
 /// Normals that turn less, as a root mean square, leave no doubt that a region is flat (3.4°).
@@ -281,14 +281,16 @@ SEXTANT_HD bool solve_step(const double* matrix, const double* right, double (&s
   return factors.ok;
 }
 
-/// Notes how well the current sphere and cylinder fit, keeps the best, and takes one step.
+/// Notes how well the current sphere and cylinder fit, keeps the best, and takes one step. What
+/// fits worse than the plane is given up.
 SEXTANT_HD inline void improve(RegionFit& fit, const RegionResiduals& r) {
   if (fit.curved.has_sphere) {
     SphereModel& m = fit.curved.sphere;
     m.rms_m = std::sqrt(r.sphere_error_sq / fit.count);
     if (m.rms_m < fit.best_sphere.rms_m) fit.best_sphere = m;
-    double step[4];
-    fit.curved.has_sphere = solve_step(r.sphere, r.sphere_error, step);
+    double step[4] = {};
+    fit.curved.has_sphere =
+        m.rms_m <= fit.plane_rms_m && solve_step(r.sphere, r.sphere_error, step);
     m.centre += Vec3d{step[0], step[1], step[2]};
     m.radius_m += step[3];
   }
@@ -296,8 +298,9 @@ SEXTANT_HD inline void improve(RegionFit& fit, const RegionResiduals& r) {
     CylinderModel& m = fit.curved.cylinder;
     m.rms_m = std::sqrt(r.cylinder_error_sq / fit.count);
     if (m.rms_m < fit.best_cylinder.rms_m) fit.best_cylinder = m;
-    double step[5];
-    fit.curved.has_cylinder = solve_step(r.cylinder, r.cylinder_error, step);
+    double step[5] = {};
+    fit.curved.has_cylinder =
+        m.rms_m <= fit.plane_rms_m && solve_step(r.cylinder, r.cylinder_error, step);
     m.centre += m.across * step[0] + m.beside * step[1];
     m.axis = normalized(m.axis + m.across * step[2] + m.beside * step[3]);
     m.across = normalized(m.across - m.axis * dot(m.axis, m.across));
@@ -378,4 +381,4 @@ SEXTANT_HD inline bool is_same_plane(const RegionFit& a, const RegionFit& b, dou
   return deviation_sq <= limit * limit;
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::detail::segmentation

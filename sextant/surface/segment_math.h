@@ -7,7 +7,7 @@
 // Which points are neighbours on one surface: organised points and points in any order. The steps
 // of segment_steps.h ask the same questions of both.
 
-namespace sextant::detail {
+namespace sextant::detail::segmentation {
 
 /// A point of neither kind has no part in any region.
 enum PointFlag : std::uint8_t { kNoPoint = 0, kOnCrease = 1, kSmooth = 2 };
@@ -48,8 +48,8 @@ struct PixelPitchAt {
   }
 };
 
-/// What the sums come to; pixels of a single row or column are taken to be square, and without
-/// neighbours the size is NaN, so that nothing is linked.
+/// What the sums come to; pixels of a single row or column are taken to be square. Without
+/// neighbours, and where all points are the same, the size is NaN, so that nothing is linked.
 struct PixelSize {
   float x, y;
 };
@@ -57,10 +57,10 @@ struct FinishPitch {
   const PixelPitch* pitch;
   PixelSize* size;
   SEXTANT_HD void operator()(std::int64_t) const {
-    const double x = pitch->x / pitch->x_count;
-    const double y = pitch->y / pitch->y_count;
-    *size = {static_cast<float>(pitch->x_count > 0 ? x : y),
-             static_cast<float>(pitch->y_count > 0 ? y : x)};
+    const double x = (pitch->x_count > 0 ? pitch->x / pitch->x_count : pitch->y / pitch->y_count);
+    const double y = (pitch->y_count > 0 ? pitch->y / pitch->y_count : x);
+    const bool is_size = x > 0 && y > 0;
+    *size = {is_size ? static_cast<float>(x) : NAN, is_size ? static_cast<float>(y) : NAN};
   }
 };
 
@@ -254,4 +254,4 @@ void segment_cuda(const Context& context, const PixelSurface& surface,
 void segment_cuda(const Context& context, const CloudSurface& surface, View<std::int32_t> labels,
                   View<SurfaceRegion> regions, View<std::int32_t> count);
 
-}  // namespace sextant::detail
+}  // namespace sextant::detail::segmentation

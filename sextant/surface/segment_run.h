@@ -10,7 +10,7 @@
 
 // The steps in their order. Compiled by nvcc for CUDA and by the host's compiler for the CPU.
 
-namespace sextant::detail {
+namespace sextant::detail::segmentation {
 
 /// Owns what SegmentState points to.
 class SegmentMemory {
@@ -218,4 +218,4 @@ void run_segmentation(const Context& context, const CloudSurface& surface,
       {labels.data, width, 1, width, labels.device}, regions, count);
 }
 
-}  // namespace sextant::detail
+}  // namespace sextant::detail::segmentation

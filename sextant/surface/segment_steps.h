@@ -11,7 +11,7 @@
 
 // The steps of segmentation, each a function of one point or one region, for either device.
 
-namespace sextant::detail {
+namespace sextant::detail::segmentation {
 
 // The forest of connected points: a point's parent has a lower index, a root is its own. Threads
 // read and write it at once; whatever their order, the root is the lowest point of its region.
@@ -389,4 +389,4 @@ struct WriteLabel {
   }
 };
 
-}  // namespace sextant::detail
+}  // namespace sextant::detail::segmentation
