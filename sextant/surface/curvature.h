@@ -39,9 +39,11 @@ struct CurvatureOptions {
   /// The patch is what lies within this distance of the point, whatever its depth; the samples are
   /// as far apart as radius_samples asks for, but no closer than the pixels. 0 for pixels.
   float radius_m = 0.0f;
-  /// Each sample is the mean of the square of so many pixels a side around it, those that lie
-  /// within the depth gates of its middle: the noise of a dense patch at the cost of a sparse one.
-  int cell_px = 3;
+  /// Each sample is the mean of the 3 × 3 pixels around it that lie within relative_cell_gate of
+  /// their median depth: the noise of a dense patch at the cost of a sparse one, and single wild
+  /// pixels are gone.
+  bool average_cells = true;
+  float relative_cell_gate = 0.01f;  ///< share of the depth; 0.01 suits surfaces up to 80° oblique
   int iterations = 5;
   CurvatureWeights weights = CurvatureWeights::kRobust;
   float weight_scale_m = 0.001f;  ///< k = its square; the least s of kRobust
@@ -63,8 +65,10 @@ struct CurvatureOptions {
     visit("radius_m", self.radius_m,
           "radius of the patch in metres, the same at every distance; 0 for stride_px instead",
           Range{0, 1e3});
-    visit("cell_px", self.cell_px, "each sample is the mean of a square of so many pixels (odd)",
-          Range{1, 9});
+    visit("average_cells", self.average_cells, "each sample is the mean of 3 x 3 pixels");
+    visit("relative_cell_gate", self.relative_cell_gate,
+          "pixels of a cell farther from its median are left out, as a share of the depth",
+          Range{0, 1});
     visit("iterations", self.iterations, "Gauss-Newton steps", Range{1, 50});
     visit("weights", self.weights, "what counts how much", kCurvatureWeights);
     visit("weight_scale_m", self.weight_scale_m, "distance from the quadric that halves the weight",
@@ -86,7 +90,7 @@ struct CurvatureOptions {
 /// The method of the paper (Spek, Li, Drummond, ACRA 2015) without our additions.
 inline CurvatureOptions paper_curvature() {
   CurvatureOptions options;
-  options.cell_px = 1;
+  options.average_cells = false;
   options.iterations = 3;
   options.weights = CurvatureWeights::kPaper;
   options.cut_at_edges = false;
