@@ -67,7 +67,7 @@ struct MethodErrors {
 struct Comparison {
   float pcl_radius_m = 0.02f;
   int pcl_every = 1;  ///< PCL takes only each such point, to save time
-  CurvatureOptions ours;
+  CurvatureOptions ours = {};
 };
 MethodErrors compare_methods(const Context& context, const CurvatureFrame& frame,
                              const std::vector<char>& wanted, const Comparison& comparison);

@@ -15,6 +15,19 @@ constexpr Experiment kExperiments[] = {
      normals_bilateral},
     {"surface-speed", "Table 3 of the tensor paper, first five rows: time of each step",
      surface_speed},
+    {"curvature-accuracy",
+     "Table 1 and Figs. 5-6 of the curvature paper: error on ten objects, by five methods",
+     curvature_accuracy},
+    {"curvature-distance", "Fig. 7 of the curvature paper: error against distance",
+     curvature_distance},
+    {"curvature-noise",
+     "Figs. 8 and 10 of the curvature paper: error of curvature and normals against noise",
+     curvature_noise},
+    {"curvature-speed", "Table 2 of the curvature paper: time by patch and image size",
+     curvature_speed},
+    {"curvature-correspondence",
+     "Tables 3-4 of the curvature paper: which objects have like curvature in other views",
+     curvature_correspondence},
 };
 
 struct ReproduceCommand {
@@ -51,7 +64,7 @@ void list(const CommonOptions& options) {
   std::string text;
   for (const Experiment& experiment : kExperiments) {
     names.push_back({{"name", experiment.name}, {"what", experiment.what}});
-    text += fmt::format("{:<20} {}\n", experiment.name, experiment.what);
+    text += fmt::format("{:<26} {}\n", experiment.name, experiment.what);
   }
   print_result(options, {{"experiments", names}}, text);
 }
