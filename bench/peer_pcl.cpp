@@ -96,8 +96,7 @@ struct NormalsSettings {
   }
 };
 
-Normals::Ptr estimate(const Points::Ptr& points, const NormalsSettings& settings,
-                      double radius_m) {
+Normals::Ptr estimate(const Points::Ptr& points, const NormalsSettings& settings, double radius_m) {
   const auto normals = std::make_shared<Normals>();
   pcl::NormalEstimationOMP<pcl::PointXYZ, pcl::Normal> estimator(
       static_cast<unsigned>(settings.threads));

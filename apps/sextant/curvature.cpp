@@ -62,9 +62,8 @@ PointCurvatures estimate(const Context& context, const Cloud& cloud,
   options.clamp_per_m = command.options.clamp_per_m;
   options.viewpoint_m = cast<float>(cloud.world_from_sensor.translation);
   if (!(options.radius_m > 0)) {
-    options.radius_m = times.time("radius", context, [&] {
-      return curvature_radius_m(context, cloud.points);
-    });
+    options.radius_m =
+        times.time("radius", context, [&] { return curvature_radius_m(context, cloud.points); });
   }
   const CloudCurvature found = times.time("curvature", context, [&] {
     return estimate_cloud_curvature(context, cloud.points, options);
@@ -76,7 +75,7 @@ PointCurvatures estimate(const Context& context, const Cloud& cloud,
 /// The values as properties of the cloud's points.
 void attach(Cloud& cloud, PointCurvatures& found, bool denoised) {
   const auto size = static_cast<std::size_t>(cloud.size());
-  constexpr const char* kNames[] = {"mean",          "gaussian",     "shape_index", "curvedness",
+  constexpr const char* kNames[] = {"mean",         "gaussian",     "shape_index", "curvedness",
                                     "direction1_x", "direction1_y", "direction1_z"};
   std::vector<Buffer<float>> values;
   for (std::size_t i = 0; i < std::size(kNames); ++i) {
@@ -86,8 +85,8 @@ void attach(Cloud& cloud, PointCurvatures& found, bool denoised) {
     const CurvatureMeasures m =
         curvature_measures(found.k1_per_m.host()[i], found.k2_per_m.host()[i]);
     const Vec3f d = found.direction1.host()[i];
-    const float row[] = {m.mean_per_m, m.gaussian_per_sq_m, m.shape_index, m.curvedness_per_m,
-                         d.x,          d.y,                 d.z};
+    const float row[] = {
+        m.mean_per_m, m.gaussian_per_sq_m, m.shape_index, m.curvedness_per_m, d.x, d.y, d.z};
     for (std::size_t j = 0; j < std::size(row); ++j) values[j].host()[i] = row[j];
   }
   cloud.attributes.push_back({"k1", std::move(found.k1_per_m)});
@@ -133,10 +132,10 @@ void run(const CurvatureCommand& command) {
   std::string text = fmt::format("{}: curvature of {} of {} points ({})\n", command.input.file,
                                  valid, cloud.size(), times.text());
   if (!command.picture.empty()) {
-    const ImageView<const float> k1{found.k1_per_m.data(), cloud.width, cloud.height, cloud.width,
-                                    {}};
-    const ImageView<const float> k2{found.k2_per_m.data(), cloud.width, cloud.height, cloud.width,
-                                    {}};
+    const ImageView<const float> k1{
+        found.k1_per_m.data(), cloud.width, cloud.height, cloud.width, {}};
+    const ImageView<const float> k2{
+        found.k2_per_m.data(), cloud.width, cloud.height, cloud.width, {}};
     const float limit_per_m =
         command.limit_per_m > 0 ? command.limit_per_m : fitting_limit_per_m(k1, k2);
     write_image(command.picture, curvature_picture(k1, k2, limit_per_m));

@@ -60,7 +60,7 @@ void draw_ticks(Image<Rgb8>& picture, const KeyLayout& key, int left, int top, f
 
 void draw_key(Image<Rgb8>& picture, const KeyLayout& key, int panel_left, float limit_per_m) {
   const int left = panel_left + key.left;
-  const int top = key.above;
+  const int top = (picture.height() - key.height()) / 2 + key.above;
   const int s = key.scale;
   for (int v = 0; v < key.square; ++v) {
     for (int u = 0; u < key.square; ++u) {
@@ -73,8 +73,8 @@ void draw_key(Image<Rgb8>& picture, const KeyLayout& key, int panel_left, float 
   line(picture, left - s, top, s, key.square + s);
   draw_ticks(picture, key, left, top, limit_per_m);
   draw_text(picture, left - 18 * s, top - 14 * s, "k2 in 1/m", kInk, s);
-  draw_text(picture, left + key.square - text_width("k1 in 1/m", s),
-            top + key.square + 22 * s, "k1 in 1/m", kInk, s);
+  draw_text(picture, left + key.square - text_width("k1 in 1/m", s), top + key.square + 22 * s,
+            "k1 in 1/m", kInk, s);
   // Names where the shapes are: the middle of each is at an eighth of a turn from the next.
   const int middle = key.square / 2;
   const int edge = key.square - 3 * s;

@@ -6,6 +6,7 @@
 
 #include "sextant/core/random.h"
 #include "sextant/depth/deproject.h"
+#include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/normals.h"
 
 namespace sextant::app {
@@ -28,8 +29,7 @@ CurvatureFrame make_frame(const Camera& camera, std::span<const AnalyticShape> s
   frame.truth = render_analytic(context, camera, shapes);
   Image<float> depth_m = copy(context, frame.truth.depth_m);
   if (errors.kinect) {
-    depth_m =
-        add_kinect_noise(context, depth_m, frame.truth.normals, camera, {}, errors.seed);
+    depth_m = add_kinect_noise(context, depth_m, frame.truth.normals, camera, {}, errors.seed);
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(depth_m.pixels().size()); ++i) {
     const double noise_m = errors.sigma_m * Random{errors.seed, i}.normal(0);
@@ -66,8 +66,8 @@ std::vector<char> facing(const CurvatureFrame& frame, std::int32_t id, double mo
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (frame.truth.ids.pixels().host()[i] != id) continue;
     const Vec3f ray = normalized(frame.points.pixels().host()[i]);
-    chosen[i] = -dot(frame.truth.normals.pixels().host()[i], ray) >
-                static_cast<float>(std::cos(most_rad));
+    chosen[i] =
+        -dot(frame.truth.normals.pixels().host()[i], ray) > static_cast<float>(std::cos(most_rad));
   }
   return chosen;
 }
@@ -98,15 +98,36 @@ CurvatureError error_of(const PrincipalCurvatures& found, const CurvatureFrame& 
           value[1] / count};
 }
 
+namespace {
+
+/// 1 for all pixels of the shapes that some wanted pixel belongs to.
+std::vector<char> same_shape(const CurvatureFrame& frame, const std::vector<char>& wanted) {
+  const auto ids = frame.truth.ids.pixels().host();
+  std::vector<std::int32_t> shapes;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] && std::find(shapes.begin(), shapes.end(), ids[i]) == shapes.end()) {
+      shapes.push_back(ids[i]);
+    }
+  }
+  std::vector<char> same(wanted.size(), 0);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    same[i] = std::find(shapes.begin(), shapes.end(), ids[i]) != shapes.end();
+  }
+  return same;
+}
+
+}  // namespace
+
 double MethodErrors::best_other() const {
-  double best = std::min({douros.rms, besl.rms, paper.rms, paper_rejecting.rms});
-  if (pcl) best = std::min(best, pcl->rms);
-  if (pcl_raw) best = std::min(best, pcl_raw->rms);
-  return best;
+  const double best = std::min(
+      {douros.rms, besl.rms, paper.rms, paper_rejecting.rms, covariance.rms, raw_covariance.rms});
+  return pcl ? std::min(best, pcl->rms) : best;
 }
 
 MethodErrors compare_methods(const Context& context, const CurvatureFrame& frame,
                              const std::vector<char>& wanted, const Comparison& comparison) {
+  constexpr int kEvery = 3;
+  const float radius_m = comparison.pcl_radius_m;
   const Image<Vec3f> points = copy(context, frame.points);
   CurvatureOptions rejecting = paper_curvature();
   rejecting.weights = CurvatureWeights::kPaperRejecting;
@@ -115,21 +136,19 @@ MethodErrors compare_methods(const Context& context, const CurvatureFrame& frame
   const PrincipalCurvatures paper_rejecting = quadric_curvature(context, points, rejecting);
   const PrincipalCurvatures douros = douros_curvature(frame.points, frame.normals, wanted);
   const PrincipalCurvatures besl = besl_curvature(frame.points, frame.normals, wanted);
-  const std::vector<char> everything(frame.pixels(), 1);
-  const std::optional<PrincipalCurvatures> pcl =
-      pcl_covariance(frame.cloud(everything), comparison.pcl_radius_m, comparison.pcl_every);
-  std::vector<char> counted = wanted;
-  double wanted_count = 0, count = 0;
+  const Cloud shape = frame.cloud(same_shape(frame, wanted));
+  const PrincipalCurvatures covariance = covariance_of_normals(
+      shape.points, estimate_cloud_normals(Context::cpu(), shape.points, {.radius_m = radius_m}),
+      radius_m, wanted);
+  const std::optional<PrincipalCurvatures> pcl = pcl_covariance(shape, radius_m, kEvery);
+  std::vector<char> counted(wanted.size(), 0);
+  double measured = 0, answered = 0;
   for (std::size_t i = 0; i < counted.size(); ++i) {
-    const bool pcl_skips = comparison.pcl_every > 1 && i % std::size_t(comparison.pcl_every) != 0;
-    if (!wanted[i] || (pcl && pcl_skips)) {
-      counted[i] = 0;
-      continue;
-    }
-    wanted_count += 1;
+    if (!wanted[i] || !is_finite(frame.points.pixels().host()[i])) continue;
+    measured += 1;
+    answered += ours.has(i);
     counted[i] = ours.has(i) && paper.has(i) && paper_rejecting.has(i) && douros.has(i) &&
-                 besl.has(i) && (!pcl || pcl->has(i));
-    count += counted[i];
+                 besl.has(i) && covariance.has(i) && (!pcl || pcl->has(i));
   }
   MethodErrors errors;
   errors.douros = error_of(douros, frame, counted);
@@ -137,14 +156,13 @@ MethodErrors compare_methods(const Context& context, const CurvatureFrame& frame
   errors.paper = error_of(paper, frame, counted);
   errors.paper_rejecting = error_of(paper_rejecting, frame, counted);
   errors.ours = error_of(ours, frame, counted);
-  errors.counted_share = wanted_count > 0 ? count / wanted_count : 0;
-  if (pcl) {
-    errors.pcl = error_of(calibrated(*pcl, comparison.pcl_radius_m), frame, counted);
-    PrincipalCurvatures raw = *pcl;
-    for (float& pc : raw.k1_per_m) pc *= 1000;
-    for (float& pc : raw.k2_per_m) pc *= 1000;
-    errors.pcl_raw = error_of(raw, frame, counted);
-  }
+  errors.covariance = error_of(calibrated(covariance, radius_m), frame, counted);
+  PrincipalCurvatures raw = covariance;
+  for (float& pc : raw.k1_per_m) pc *= 1000;
+  for (float& pc : raw.k2_per_m) pc *= 1000;
+  errors.raw_covariance = error_of(raw, frame, counted);
+  if (pcl) errors.pcl = error_of(calibrated(*pcl, radius_m), frame, counted);
+  errors.answered_share = measured > 0 ? answered / measured : 0;
   return errors;
 }
 
@@ -162,7 +180,8 @@ void add_method_rows(std::vector<bench::Row>& rows, const std::string& what,
   add("Besl's weighted least squares", errors.besl.rms);
   add("the paper's method", errors.paper.rms);
   add("the paper's method with rejection", errors.paper_rejecting.rms);
-  if (errors.pcl_raw) add("PCL's output taken for 1/mm", errors.pcl_raw->rms);
+  add("the covariance of normals, calibrated", errors.covariance.rms);
+  add("the covariance of normals taken for 1/mm", errors.raw_covariance.rms);
 }
 
 Rigid3d at(double x, double y, double z) {

@@ -56,19 +56,21 @@ CurvatureError error_of(const PrincipalCurvatures& found, const CurvatureFrame& 
 /// What every method makes of one frame, on the pixels where all have an answer.
 struct MethodErrors {
   CurvatureError douros, besl, paper, paper_rejecting, ours;
-  std::optional<CurvatureError> pcl;      ///< calibrated
-  std::optional<CurvatureError> pcl_raw;  ///< pc taken for a curvature in 1/mm, as in the paper
-  double counted_share = 0;               ///< pixels where all have an answer, of those wanted
+  CurvatureError covariance;          ///< of normals: PCL's formula by our hand, calibrated
+  CurvatureError raw_covariance;      ///< the same taken for a curvature in 1/mm, as in the paper
+  std::optional<CurvatureError> pcl;  ///< PCL's own program, calibrated
+  double answered_share = 0;          ///< of the wanted pixels that are no holes, by ours
 
   /// The least RMS of the others.
   double best_other() const;
 };
 
 struct Comparison {
-  float pcl_radius_m = 0.02f;
-  int pcl_every = 1;  ///< PCL takes only each such point, to save time
+  float pcl_radius_m = 0.02f;  ///< of PCL's curvatures, and of its normals
   CurvatureOptions ours = {};
 };
+/// PCL is asked for every third point, to save its time, and gets those of the wanted shape alone:
+/// the others must be farther from it than its radius.
 MethodErrors compare_methods(const Context& context, const CurvatureFrame& frame,
                              const std::vector<char>& wanted, const Comparison& comparison);
 

@@ -38,9 +38,9 @@ std::vector<AnalyticShape> table(const Rigid3d& camera_from_world) {
     bool rod;
   };
   constexpr Place kPlaces[kObjects] = {
-      {1 / 26.0, -0.20, 0.12, 0.2, true},     {1 / 19.0, 0.03, 0.18, -0.1, true},
-      {1 / 29.0, 0.22, 0.11, -0.3, true},     {1 / 16.0, -0.20, -0.06, 0.1, true},
-      {1 / 32.0, -0.03, 0.04, 0.0, false},    {1 / 15.0, 0.18, -0.05, 0.0, false},
+      {1 / 26.0, -0.20, 0.12, 0.2, true},  {1 / 19.0, 0.03, 0.18, -0.1, true},
+      {1 / 29.0, 0.22, 0.11, -0.3, true},  {1 / 16.0, -0.20, -0.06, 0.1, true},
+      {1 / 32.0, -0.03, 0.04, 0.0, false}, {1 / 15.0, 0.18, -0.05, 0.0, false},
       {1 / 30.0, 0.02, -0.12, 0.0, false}};
   std::vector<AnalyticShape> shapes;
   Rigid3d wall = at(0, 0.5, 0);
@@ -51,8 +51,8 @@ std::vector<AnalyticShape> table(const Rigid3d& camera_from_world) {
     const Place& place = kPlaces[i];
     Rigid3d pose = at(place.x_m, place.y_m, place.radius_m);
     // The axis of a cylinder is z: lay it down along x, then turn it.
-    pose.rotation = exp_rotation(Vec3d{0, 0, place.turn_rad}) *
-                    exp_rotation(Vec3d{0, 1.5707963267948966, 0});
+    pose.rotation =
+        exp_rotation(Vec3d{0, 0, place.turn_rad}) * exp_rotation(Vec3d{0, 1.5707963267948966, 0});
     shapes.push_back(labelled(place.rod ? AnalyticShape::cylinder(place.radius_m, 0.15)
                                         : AnalyticShape::sphere(place.radius_m),
                               camera_from_world, pose, kFirstObject + i));
@@ -62,10 +62,10 @@ std::vector<AnalyticShape> table(const Rigid3d& camera_from_world) {
 
 /// Looks at the middle of the table from this direction.
 Rigid3d camera_from_world(double azimuth_rad, double elevation_rad, double distance_m) {
-  const Vec3d eye = Vec3d{std::sin(azimuth_rad) * std::cos(elevation_rad),
-                          -std::cos(azimuth_rad) * std::cos(elevation_rad),
-                          std::sin(elevation_rad)} *
-                    distance_m;
+  const Vec3d eye =
+      Vec3d{std::sin(azimuth_rad) * std::cos(elevation_rad),
+            -std::cos(azimuth_rad) * std::cos(elevation_rad), std::sin(elevation_rad)} *
+      distance_m;
   const Vec3d forward = normalized(Vec3d{0, 0, 0.03} - eye);
   const Vec3d right = normalized(cross(forward, Vec3d{0, 0, 1}));
   const Mat3d rotation{{right, cross(forward, right), forward}};
@@ -154,7 +154,7 @@ std::pair<double, const char*> strongest_other(const Histogram& row, int object)
   std::pair<double, const char*> most{-1, ""};
   for (int label = 0; label < kLabels; ++label) {
     if (label == kFirstObject + object) continue;
-    const char* name = label == 0 ? "background"
+    const char* name = label == 0   ? "background"
                        : label == 1 ? "table"
                                     : kNames[label - kFirstObject];
     most = std::max(most, {row[static_cast<std::size_t>(label)], name});
@@ -201,8 +201,8 @@ std::vector<bench::Row> curvature_correspondence(const Context& context) {
   for (int object = 0; object < kObjects; ++object) {
     const double own = diagonal(rows, object);
     const auto [other, name] = strongest_other(rows[static_cast<std::size_t>(object)], object);
-    bench::Row row{fmt::format("{}, more than {}", kNames[object], name), "%", {}, own, other,
-                   own > other};
+    bench::Row row{
+        fmt::format("{}, more than {}", kNames[object], name), "%", {}, own, other, own > other};
     row.paper = kPaper[object];
     if (peer) row.peer = diagonal(pcl_rows, object);
     result.push_back(row);

@@ -26,8 +26,8 @@ std::vector<bench::Row> curvature_distance(const Context& context) {
       shapes[0].camera_from_shape.rotation = exp_rotation(Vec3d{1.45, 0, 0});
       shapes[0].id = kObject;
       const CurvatureFrame frame = make_frame(camera, shapes, {.kinect = true, .seed = seed++});
-      const MethodErrors errors = compare_methods(context, frame, inside_of(frame, kObject, 4),
-                                                  {.pcl_radius_m = 0.02f, .pcl_every = 3});
+      const MethodErrors errors =
+          compare_methods(context, frame, inside_of(frame, kObject, 4), {.pcl_radius_m = 0.02f});
       add_method_rows(rows, fmt::format("{} at {} m", object.name, distance_m), errors, {});
     }
   }

@@ -17,13 +17,11 @@ CurvatureFrame table_frame(int width, int height) {
   turned.rotation = exp_rotation(Vec3d{0.4, 0.6, 0.2});
   Rigid3d across = at(0.0, -0.15, 1.0);
   across.rotation = exp_rotation(Vec3d{0.2, 1.4, 0});
-  const AnalyticShape shapes[] = {AnalyticShape::plane(at(0, 0, 1.2)),
-                                  AnalyticShape::sphere(0.12, at(0.25, 0.1, 1.0)),
-                                  AnalyticShape::cylinder(0.06, 0.3, across),
-                                  AnalyticShape::box({0.2, 0.2, 0.2}, turned)};
+  const AnalyticShape shapes[] = {
+      AnalyticShape::plane(at(0, 0, 1.2)), AnalyticShape::sphere(0.12, at(0.25, 0.1, 1.0)),
+      AnalyticShape::cylinder(0.06, 0.3, across), AnalyticShape::box({0.2, 0.2, 0.2}, turned)};
   const double focal_px = 525.0 * width / 640;
-  const Camera camera{width,    height, focal_px, focal_px, (width - 1) / 2.0, (height - 1) / 2.0,
-                      {}};
+  const Camera camera{width, height, focal_px, focal_px, (width - 1) / 2.0, (height - 1) / 2.0, {}};
   return make_frame(camera, shapes, {.kinect = true});
 }
 
@@ -65,9 +63,8 @@ std::vector<bench::Row> curvature_speed(const Context& context) {
     int width, height;
     double paper_ms[3];
   };
-  constexpr Size kSizes[] = {{640, 480, {10.2, 16.1, 19.3}},
-                             {512, 424, {6.7, 12.2, 13.2}},
-                             {320, 240, {2.5, 4.5, 5.0}}};
+  constexpr Size kSizes[] = {
+      {640, 480, {10.2, 16.1, 19.3}}, {512, 424, {6.7, 12.2, 13.2}}, {320, 240, {2.5, 4.5, 5.0}}};
   std::vector<bench::Row> rows;
   double largest_ms = 0;
   for (const Size& size : kSizes) {

@@ -48,9 +48,9 @@ class ScratchFolder {
 std::optional<std::string> find_program() {
   const char* given = std::getenv("SEXTANT_PEER_PCL");
   std::error_code ignored;
-  const fs::path path = given ? fs::path(given)
-                              : fs::read_symlink("/proc/self/exe", ignored).parent_path() /
-                                    "sextant_peer_pcl";
+  const fs::path path =
+      given ? fs::path(given)
+            : fs::read_symlink("/proc/self/exe", ignored).parent_path() / "sextant_peer_pcl";
   if (fs::is_regular_file(path, ignored)) return path.string();
   static bool said = false;
   if (!said) {
@@ -78,8 +78,7 @@ int run_program(std::vector<std::string> words, const std::string& out, const st
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out.c_str(), write, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err.c_str(), write, 0600);
   pid_t child = 0;
-  const int error =
-      posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int error = posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   require(error == 0, words[0], ": cannot be run: ", std::strerror(error));
   int status = 0;

@@ -12,7 +12,7 @@ namespace sextant::app {
 
 /// What another library made of the same points, and how long it took.
 struct PeerResult {
-  std::string library;      ///< "PCL 1.13.0"
+  std::string library;  ///< "PCL 1.13.0"
   int floats_per_point = 0;
   std::vector<float> values;
   nlohmann::json times_ms;  ///< by step

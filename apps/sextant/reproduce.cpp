@@ -42,7 +42,8 @@ std::string or_dash(const std::optional<double>& value) {
 std::string to_text(const Experiment& experiment, const std::string& device,
                     const std::vector<bench::Row>& rows) {
   std::string text = fmt::format("{}: {}\non {}\n\n", experiment.name, experiment.what, device);
-  text += fmt::format("{:<62} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "", "paper", "peer", "ours", "goal", "");
+  text += fmt::format("{:<62} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "", "paper", "peer", "ours", "goal",
+                      "");
   for (const bench::Row& row : rows) {
     const char* verdict = row.met ? (*row.met ? "met" : "missed") : "";
     text += fmt::format("{:<62} {:>9} {:>9} {:>9.4g} {:>9} {:>9}\n",

@@ -86,7 +86,7 @@ Rgb8 curvature_color(double k1_share, double k2_share) {
   // k1 >= k2; hues go three quarters round, so that its ends differ.
   const double shape = 2 / std::numbers::pi * std::atan2(k1 + k2, std::abs(k1 - k2));
   const double hue_deg = 30 + 135 * (1 - shape);
-  return from_oklch(0.95 - 0.30 * strength, 0.17 * strength, hue_deg * std::numbers::pi / 180);
+  return from_oklch(0.95 - 0.23 * strength, 0.17 * strength, hue_deg * std::numbers::pi / 180);
 }
 
 Image<Rgb8> curvature_map(ImageView<const float> k1_per_m, ImageView<const float> k2_per_m,

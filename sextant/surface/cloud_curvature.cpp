@@ -224,8 +224,8 @@ void estimate_cloud_curvature_into(const Context& context, View<const Vec3f> poi
                                    const CloudCurvatureViews& out) {
   require_radius(options);
   require_on(context, points, "points");
-  const NeighbourGrid grid = build_neighbour_grid(
-      context, points, NeighbourGridOptions::for_radius(options.radius_m));
+  const NeighbourGrid grid =
+      build_neighbour_grid(context, points, NeighbourGridOptions::for_radius(options.radius_m));
   estimate_cloud_curvature_into(context, grid, options, out);
 }
 

@@ -30,8 +30,7 @@ struct CloudCurvatureOptions {
           Range{1e-9, 1e3});
     visit("first_unweighted", self.first_unweighted, "least squares in the first iteration");
     visit("remove_bias", self.remove_bias, "exact on spheres and cylinders of any radius");
-    visit("least_samples", self.least_samples, "fewer neighbours give no curvature",
-          Range{6, 1e6});
+    visit("least_samples", self.least_samples, "fewer neighbours give no curvature", Range{6, 1e6});
     visit("clamp_per_m", self.clamp_per_m, "limit of the curvatures' size in 1/m; 0 for none",
           Range{0, 1e9});
     visit("viewpoint_x_m", self.viewpoint_m.x, "normals point towards it", Range{-1e9, 1e9});

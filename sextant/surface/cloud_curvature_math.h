@@ -81,12 +81,11 @@ struct CloudCurvaturePoint {
     float count = 0;
     for (int iteration = 0; iteration < job.options.iterations; ++iteration) {
       QuadricSums<float> sums;
-      for_each_neighbour(job.grid, middle.position, radius_m,
-                         [&](const GridPoint& other, float distance_sq) {
-                           add_sample<kOurs>(fit, job.rules, weight,
-                                             other.position - middle.position, distance_sq, true,
-                                             sums);
-                         });
+      for_each_neighbour(
+          job.grid, middle.position, radius_m, [&](const GridPoint& other, float distance_sq) {
+            add_sample<kOurs>(fit, job.rules, weight, other.position - middle.position, distance_sq,
+                              true, sums);
+          });
       const QuadricStep<float> step = solve_step(sums);
       weight = next_weight(job.rules, radius_m, sums, step, weight);
       apply_step(step, fit);
