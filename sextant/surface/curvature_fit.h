@@ -16,34 +16,46 @@ struct PatchResult {
   T good;
 };
 
-template <bool kOurs, class T, class Load>
-SEXTANT_HD void sum_samples(const PatchGrid& grid, const PatchMiddle<T>& middle,
-                            const QuadricFit<T>& fit, const QuadricRules& rules,
-                            const QuadricWeight<T>& weight, const Load& load,
-                            QuadricSums<T>& sums) {
+/// What a fit is made for: kOurs as in add_sample; kMetric with a radius in metres.
+template <bool kOursChosen, bool kMetricChosen>
+struct FitMode {
+  static constexpr bool kOurs = kOursChosen;
+  static constexpr bool kMetric = kMetricChosen;
+};
+
+template <class Mode, bool kFirst, class T, class Load>
+SEXTANT_HD QuadricSums<T> sum_samples(const PatchGrid& grid, const PatchMiddle<T>& middle,
+                                      const QuadricFit<T>& fit, const QuadricRules& rules,
+                                      const QuadricWeight<T>& weight, const Load& load) {
+  constexpr bool kOurs = Mode::kOurs;
+  QuadricSums<T> sums;
   for (int i = -grid.radius; i <= grid.radius; ++i) {
     const int width = grid.half_width(i);
     const int dv = grid.offset(i);
     for (int j = -width; j <= width; ++j) {
       const Vec3<T> offset = load(grid.offset(j), dv) - middle.point;
-      const T distance_sq = norm_sq(offset);
+      const T depth_sq = offset.z * offset.z;
+      const T distance_sq = offset.x * offset.x + offset.y * offset.y + depth_sq;
       if constexpr (std::is_arithmetic_v<T>) {
-        if (offset.z >= middle.nearest_m && offset.z <= middle.farthest_m &&
-            distance_sq <= middle.ball_sq) {
-          add_sample<kOurs>(fit, rules, weight, offset, distance_sq, true, sums);
-        }
+        const bool inside = depth_sq <= middle.gate_sq;
+        if (!inside) continue;
+        if (Mode::kMetric && !(distance_sq <= middle.ball_sq)) continue;
+        add_sample<kOurs, kFirst>(fit, rules, weight, offset, distance_sq, true, sums);
+      } else if constexpr (Mode::kMetric) {
+        const auto inside = (depth_sq <= middle.gate_sq) & (distance_sq <= middle.ball_sq);
+        add_sample<kOurs, kFirst>(fit, rules, weight, offset, distance_sq, inside, sums);
       } else {
-        const auto inside = (offset.z >= middle.nearest_m) & (offset.z <= middle.farthest_m) &
-                            (distance_sq <= middle.ball_sq);
-        add_sample<kOurs>(fit, rules, weight, offset, distance_sq, inside, sums);
+        const auto inside = depth_sq <= middle.gate_sq;
+        add_sample<kOurs, kFirst>(fit, rules, weight, offset, distance_sq, inside, sums);
       }
     }
   }
+  return sums;
 }
 
 /// `load(du, dv)` is the sample that many pixels from the middle, zero where there is none.
 /// `normal` is where to start, towards the sensor; NaN starts from the line of sight.
-template <bool kOurs, class T, class Load>
+template <class Mode, class T, class Load>
 SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const PatchGrid& grid,
                                     const PatchMiddle<T>& middle, const Vec3<T>& normal,
                                     const Load& load) {
@@ -65,16 +77,16 @@ SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const Patch
   const QuadricRules rules(options);
   QuadricFit<T> fit = QuadricFit<T>::begin(away, middle.radius_m);
   QuadricWeight<T> weight = first_weight(rules, middle.radius_m);
+  QuadricSums<T> sums = sum_samples<Mode, true>(grid, middle, fit, rules, weight, load);
+  const T count = sums.count;
   T least_pivot = one;
-  T count = zero;
-  for (int iteration = 0; iteration < options.iterations; ++iteration) {
-    QuadricSums<T> sums;
-    sum_samples<kOurs>(grid, middle, fit, rules, weight, load, sums);
+  for (int iteration = 1;; ++iteration) {
     const QuadricStep<T> step = solve_step(sums);
     apply_step(step, fit);
-    weight = next_weight(rules, middle.radius_m, sums, step, weight);
     least_pivot = Math::select(step.least_pivot < least_pivot, step.least_pivot, least_pivot);
-    count = sums.count;
+    if (iteration >= options.iterations) break;
+    weight = next_weight(rules, middle.radius_m, count, sums, step, weight);
+    sums = sum_samples<Mode, false>(grid, middle, fit, rules, weight, load);
   }
 
   PatchResult<T> result;

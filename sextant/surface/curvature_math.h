@@ -9,7 +9,7 @@
 // treated alike (see LaneMath).
 //
 // With the offset of a point from the middle of the patch turned into the frame of the quadric,
-// v = (X, Y, Zr), Z = Zr + lift, p = (X, Y) and the curvature matrix M = [[a, b], [b, c]],
+// v = (X, Y, Zr), Z = Zr + lift, p = (X, Y) and the curvature matrix M = 2 [[a, b], [b, c]],
 //   e = q / g - Z,   q = pᵀ M p / 2,   g = (1 + √(1 - |M p|²)) / 2.
 // With g = 1 that is the paper's paraboloid. With g as above e = 0 is exactly a sphere or a
 // cylinder where M is that of one: q / g with q = r² / 2R and |M p|² = r² / R² is R - √(R² - r²).
@@ -46,7 +46,7 @@ struct QuadricFit {
   /// Rows of the rotation into the quadric's frame, divided by the patch's radius; z leads away
   /// from the sensor.
   Vec3<T> x_axis, y_axis, z_axis;
-  T a{}, b{}, c{};  ///< M times the radius
+  T a{}, b{}, c{};  ///< M / 2 times the radius
   T lift{};         ///< of the middle of the patch over the quadric, in radii
 
   /// A plane through the middle of the patch. `away` is its unit normal, away from the sensor.
@@ -73,13 +73,13 @@ struct QuadricWeight {
 };
 
 /// Σ w J Jᵀ (lower triangle), Σ w J e and what goes with them. The columns of J belong to the
-/// unknowns -lift, θx, θy, a/2, b, c/2.
+/// unknowns -lift, θx, θy, a, b, c.
 template <class T>
 struct QuadricSums {
   T normal[21] = {};
   T right[6] = {};
   T square{};      ///< Σ w e²
-  T count{};       ///< samples
+  T count{};       ///< samples, in the first iteration only
   T all_square{};  ///< Σ e², unless kOurs
 };
 
@@ -100,55 +100,77 @@ struct QuadricRules {
   SEXTANT_HD bool ours() const { return weights == CurvatureWeights::kRobust && remove_bias; }
 };
 
-/// Adds a sample at `offset_m` from the middle; about 125 flop, a division and a square root.
-/// `inside` says whether it counts; the offset must be finite all the same. kOurs: robust weights
-/// and no bias, without the terms of the other modes.
-template <bool kOurs, class T, class Inside>
+template <bool kOurs, class T>
+SEXTANT_HD T sample_weight(const QuadricRules& rules, const QuadricWeight<T>& weight, const T& e_sq,
+                           const T& distance_sq) {
+  const T one(1.0f);
+  if constexpr (kOurs) {
+    const T u = QuickMath<T>::inverse(one + weight.inverse_scale_sq * e_sq);
+    return u * u;
+  } else {
+    const T u = QuickMath<T>::inverse(one + weight.inverse_scale_sq * e_sq +
+                                      weight.distance_share * distance_sq);
+    const T w = rules.weights == CurvatureWeights::kRobust ? u * u : u;
+    return LaneMath<T>::select(e_sq < weight.reject_sq, w, T(0.0f));
+  }
+}
+
+/// Adds a sample at `offset_m` from the middle of the patch; about 115 flop, two divisions and a
+/// square root. `inside` says whether it counts; the offset must be finite all the same. kOurs:
+/// robust weights and no bias, without the terms of the other modes. kFirst: the quadric is still a
+/// plane.
+template <bool kOurs, bool kFirst, class T, class Inside>
 SEXTANT_HD void add_sample(const QuadricFit<T>& fit, const QuadricRules& rules,
                            const QuadricWeight<T>& weight, const Vec3<T>& offset_m,
                            const T& distance_sq, const Inside& inside, QuadricSums<T>& sums) {
   using Math = LaneMath<T>;
   const T zero(0.0f);
   const T one(1.0f);
-  const T half(0.5f);
   const T x = dot(fit.x_axis, offset_m);
   const T y = dot(fit.y_axis, offset_m);
   const T z_turned = dot(fit.z_axis, offset_m);
-  const T mx = fit.a * x + fit.b * y;
-  const T my = fit.b * x + fit.c * y;
   const T z = z_turned + fit.lift;
-  const T q = half * (x * mx + y * my);
-  T inverse_g = one;  // the quadric's height over the tangent plane is q / g,
-  T steepness = one;  // its slope (mx, my) times this,
-  T bend(0.0f);       // and 1 / g grows with M by this
-  if (kOurs || rules.remove_bias) {
-    // Beyond the equator of a sphere there is no surface; the limit keeps the slope finite there.
-    const T least(0.04f);
-    const T free = one - (mx * mx + my * my);
-    const T rest = Math::select(free > least, free, least);
-    steepness = QuickMath<T>::inverse_square_root(rest);
-    inverse_g = QuickMath<T>::inverse(half + half * (rest * steepness));
-    bend = q * inverse_g * steepness;
-  }
-  const T e = q * inverse_g - z;
-  const T e_sq = e * e;
-  T w;
-  if constexpr (kOurs) {
-    const T u = QuickMath<T>::inverse(one + weight.inverse_scale_sq * e_sq);
-    w = u * u;
+  T e;
+  T j[6] = {one};
+  if constexpr (kFirst) {
+    e = -z;
+    j[1] = -y;
+    j[2] = x;
+    j[3] = x * x;
+    j[4] = (x + x) * y;
+    j[5] = y * y;
   } else {
-    const T u = QuickMath<T>::inverse(one + weight.inverse_scale_sq * e_sq +
-                                      weight.distance_share * distance_sq);
-    w = rules.weights == CurvatureWeights::kRobust ? u * u : u;
-    w = Math::select(e_sq < weight.reject_sq, w, zero);
-    sums.all_square = sums.all_square + Math::select(inside, e_sq, zero);
+    const T mx = fit.a * x + fit.b * y;
+    const T my = fit.b * x + fit.c * y;
+    const T q = x * mx + y * my;
+    T height = q;  // of the quadric over the tangent plane: q / g
+    T inverse_g = one;
+    T lean = z_turned + z_turned;  // times (mx, my): what a tilt does to the height
+    T bend(0.0f);                  // how 1 / g grows with M
+    if (kOurs || rules.remove_bias) {
+      // Beyond the equator of a sphere there is no surface; the limit keeps the slope finite there.
+      const T least(0.04f);
+      const T free = one - T(4.0f) * (mx * mx + my * my);
+      const T rest = Math::select(free > least, free, least);
+      const T steepness = QuickMath<T>::inverse_square_root(rest);
+      inverse_g = QuickMath<T>::inverse(T(0.5f) + T(0.5f) * (rest * steepness));
+      height = q * inverse_g;
+      lean = lean * steepness;
+      bend = (height + height) * steepness;
+    }
+    e = height - z;
+    const T px = inverse_g * (x + bend * mx);
+    const T py = inverse_g * (y + bend * my);
+    j[1] = -(my * lean) - y;
+    j[2] = mx * lean + x;
+    j[3] = x * px;
+    j[4] = x * py + y * px;
+    j[5] = y * py;
   }
-  w = Math::select(inside, w, zero);
-  sums.count = sums.count + Math::select(inside, one, zero);
-  const T lean = steepness * z_turned;
-  const T px = inverse_g * (x + bend * mx);
-  const T py = inverse_g * (y + bend * my);
-  const T j[6] = {one, -(my * lean) - y, mx * lean + x, x * px, half * (x * py + y * px), y * py};
+  const T e_sq = e * e;
+  const T w = Math::select(inside, sample_weight<kOurs>(rules, weight, e_sq, distance_sq), zero);
+  if constexpr (kFirst) sums.count = sums.count + Math::select(inside, one, zero);
+  if constexpr (!kOurs) sums.all_square = sums.all_square + Math::select(inside, e_sq, zero);
   SEXTANT_UNROLL
   for (int row = 0; row < 6; ++row) {
     const T scaled = row == 0 ? w : w * j[row];
@@ -244,9 +266,9 @@ SEXTANT_HD void apply_step(const QuadricStep<T>& step, QuadricFit<T>& fit) {
   fit.y_axis = x * xy + y * (cosine + k * ty * ty) - z * sx;
   fit.z_axis = y * sx - x * sy + z * cosine;
   fit.lift = fit.lift - step.x[0];
-  fit.a = fit.a + (step.x[3] + step.x[3]);
+  fit.a = fit.a + step.x[3];
   fit.b = fit.b + step.x[4];
-  fit.c = fit.c + (step.x[5] + step.x[5]);
+  fit.c = fit.c + step.x[5];
 }
 
 /// A sample off by this many standard deviations has a quarter of the weight, once the scale has
@@ -285,8 +307,8 @@ SEXTANT_HD QuadricWeight<T> first_weight(const QuadricRules& rules, const T& rad
 /// The weights of the step after one with these sums.
 template <class T>
 SEXTANT_HD QuadricWeight<T> next_weight(const QuadricRules& rules, const T& radius_m,
-                                        const QuadricSums<T>& sums, const QuadricStep<T>& step,
-                                        const QuadricWeight<T>& last) {
+                                        const T& count, const QuadricSums<T>& sums,
+                                        const QuadricStep<T>& step, const QuadricWeight<T>& last) {
   using Math = LaneMath<T>;
   const T one(1.0f);
   const T zero(0.0f);
@@ -306,8 +328,7 @@ SEXTANT_HD QuadricWeight<T> next_weight(const QuadricRules& rules, const T& radi
     weight.inverse_scale_sq =
         Math::select(weight.inverse_scale_sq < most, weight.inverse_scale_sq, most);
   } else if (rules.weights == CurvatureWeights::kPaperRejecting) {
-    const T count = Math::select(sums.count > one, sums.count, one);
-    weight.reject_sq = (sums.all_square + sums.all_square) / count;
+    weight.reject_sq = (sums.all_square + sums.all_square) / Math::select(count > one, count, one);
   }
   return weight;
 }
@@ -328,18 +349,18 @@ template <class T>
 SEXTANT_HD QuadricResult<T> result_of(const QuadricFit<T>& fit, const T& radius_m) {
   using Math = LaneMath<T>;
   const T zero(0.0f);
-  const T half(0.5f);
   const T tiny(1e-30f);
-  const T mean = half * (fit.a + fit.c);
-  const T difference = half * (fit.a - fit.c);
-  const T spread_sq = difference * difference + fit.b * fit.b;
+  const T mean = fit.a + fit.c;
+  const T difference = fit.a - fit.c;
+  const T twist = fit.b + fit.b;
+  const T spread_sq = difference * difference + twist * twist;
   const auto some = spread_sq > tiny;
   const T spread =
       Math::select(some, Math::square_root(Math::select(some, spread_sq, T(1.0f))), zero);
   // The eigenvector of the larger eigenvalue, from the column that does not cancel.
   const auto along_x = difference >= zero;
-  T dx = Math::select(along_x, spread + difference, fit.b);
-  const T dy = Math::select(along_x, fit.b, spread - difference);
+  T dx = Math::select(along_x, spread + difference, twist);
+  const T dy = Math::select(along_x, twist, spread - difference);
   dx = Math::select(some, dx, T(1.0f));
   const auto unit = [](const Vec3<T>& v) { return v * Math::inverse_square_root(dot(v, v)); };
   QuadricResult<T> result;

@@ -222,32 +222,30 @@ template <class T>
 struct PatchMiddle {
   Vec3<T> point;
   T radius_m;
-  T nearest_m;   ///< least difference in depth to the middle
-  T farthest_m;  ///< largest difference in depth
-  T ball_sq;     ///< largest squared distance
+  T gate_sq;  ///< largest squared difference in depth
+  T ball_sq;  ///< largest squared distance; only with a radius in metres
 
   static SEXTANT_HD PatchMiddle of(const CurvatureOptions& options, const PatchGrid& grid,
                                    const Cell<T>& cell) {
     using Math = LaneMath<T>;
-    PatchMiddle middle;
-    middle.point = cell.point;
     const T z = cell.point.z;
     const bool metric = options.radius_m > 0.0f;
     const T reach(static_cast<float>(grid.reach_px()));
+    PatchMiddle middle;
+    middle.point = cell.point;
     middle.radius_m = metric ? T(options.radius_m) : z * cell.pitch_rad * reach;
-    // Holes lie at the sensor, a whole z before the middle: never within reach.
-    const T all = z * T(0.9999f);
-    middle.nearest_m = -all;
-    middle.farthest_m = T(INFINITY);
-    middle.ball_sq = T(metric ? options.radius_m * options.radius_m : INFINITY);
+    middle.ball_sq = T(options.radius_m * options.radius_m);
+    // Holes lie at the sensor, a whole z before the middle: never within the gate.
+    T gate = z * T(0.9999f);
     if (options.cut_at_edges) {
       const T relative = z * T(options.relative_depth_gate);
       const T absolute(options.depth_gate_m);
-      const T gate = Math::select(absolute < relative, relative, absolute);
-      middle.farthest_m = gate;
-      middle.nearest_m = -Math::select(gate < all, gate, all);
-      if (!metric) middle.ball_sq = T(16.0f) * middle.radius_m * middle.radius_m;
+      const T edge = Math::select(absolute < relative, relative, absolute);
+      const T far = T(4.0f) * middle.radius_m;
+      gate = Math::select(edge < gate, edge, gate);
+      gate = Math::select(far < gate, far, gate);
     }
+    middle.gate_sq = gate * gate;
     return middle;
   }
 };

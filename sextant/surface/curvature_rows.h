@@ -102,7 +102,7 @@ class CurvaturePack {
     }
     normal_ = load_points<N>(normals);
     if (!(job_.options.radius_m > 0.0f)) {
-      const PatchResult<Pack> result = fit(pixel_patch(job_.options));
+      const PatchResult<Pack> result = fit<false>(pixel_patch(job_.options));
       for (int lane = 0; lane < count_; ++lane) write(result, lane);
       return;
     }
@@ -129,7 +129,7 @@ class CurvaturePack {
       if (done[first]) continue;
       const bool some = radius_px[first] > 0.0f;
       PatchResult<Pack> result;
-      if (some) result = fit(metric_patch(job_.options, radius_px[first]));
+      if (some) result = fit<true>(metric_patch(job_.options, radius_px[first]));
       for (int lane = first; lane < count_; ++lane) {
         if (radius_px[lane] != radius_px[first]) continue;
         write(result, lane);
@@ -138,13 +138,14 @@ class CurvaturePack {
     }
   }
 
+  template <bool kMetric>
   PatchResult<Pack> fit(const PatchGrid& grid) const {
     const auto load_sample = [this](int du, int dv) { return load(du, dv); };
     const auto middle = PatchMiddle<Pack>::of(job_.options, grid, cell_);
     if (QuadricRules(job_.options).ours()) {
-      return fit_patch<true>(job_.options, grid, middle, normal_, load_sample);
+      return fit_patch<FitMode<true, kMetric>>(job_.options, grid, middle, normal_, load_sample);
     }
-    return fit_patch<false>(job_.options, grid, middle, normal_, load_sample);
+    return fit_patch<FitMode<false, kMetric>>(job_.options, grid, middle, normal_, load_sample);
   }
 
   void write(const PatchResult<Pack>& of, int lane) const {
