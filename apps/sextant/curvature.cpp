@@ -66,7 +66,7 @@ PointCurvatures estimate(const Context& context, const Cloud& cloud,
         times.time("radius", context, [&] { return curvature_radius_m(context, cloud.points); });
   }
   const CloudCurvature found = times.time("curvature", context, [&] {
-    return estimate_cloud_curvature(context, cloud.points, options);
+    return estimate_cloud_curvature(context, cloud.points, cloud.normals, options);
   });
   return {on_host(found.k1_per_m), on_host(found.k2_per_m), on_host(found.direction1),
           on_host(found.normals), on_host(found.points)};

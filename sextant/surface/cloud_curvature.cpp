@@ -99,7 +99,7 @@ class QuadricBatch {
       Vec3f normal{x[lane], y[lane], z[lane]};
       if (!(gap[lane] > detail::kLeastGap)) normal = careful_normal(lane);
       if (counts_[lane] < detail::kLeastNeighbours) normal = {NAN, NAN, NAN};
-      normal = detail::oriented_towards(job_.options.viewpoint_m, points_[lane].position, normal);
+      normal = job_.oriented(points_[lane], normal);
       x[lane] = normal.x;
       y[lane] = normal.y;
       z[lane] = normal.z;
@@ -117,43 +117,29 @@ class QuadricBatch {
   }
 
   SEXTANT_INLINE void fit_quadrics(std::int64_t longest, const Vec3<Pack>& normals) {
-    const Pack radius_m(job_.options.radius_m);
     const Pack counts = Pack::load(counts_);
-    detail::QuadricFit<Pack> fit = detail::QuadricFit<Pack>::begin(-normals, radius_m);
-    detail::QuadricWeight<Pack> weight = detail::first_weight(job_.rules, radius_m);
-    Pack least_pivot;
-    for (int iteration = 0; iteration < job_.options.iterations; ++iteration) {
-      detail::QuadricSums<Pack> sums;
+    const auto neighbours = [&](const auto& add_one) SEXTANT_INLINED {
       for (std::int64_t j = 0; j < longest; ++j) {
         Vec3<Pack> offset;
         load(j, offset);
-        detail::add_sample<kOurs>(fit, job_.rules, weight, offset, dot(offset, offset),
-                                  Pack(static_cast<float>(j)) < counts, sums);
+        add_one(offset, dot(offset, offset), Pack(static_cast<float>(j)) < counts);
       }
-      const detail::QuadricStep<Pack> step = detail::solve_step(sums);
-      weight = detail::next_weight(job_.rules, radius_m, sums, step, weight);
-      detail::apply_step(step, fit);
-      least_pivot = step.least_pivot;
-    }
-    write(detail::result_of(fit, radius_m), least_pivot);
-  }
-
-  SEXTANT_INLINE void write(const detail::QuadricResult<Pack>& results, const Pack& least_pivot) {
+    };
+    const auto fitted = detail::fit_neighbours<kOurs>(job_, -normals, neighbours);
+    const detail::QuadricResult<Pack>& results = fitted.result;
     alignas(64) float k1[kLanes], k2[kLanes], pivot[kLanes];
     alignas(64) Vec3f direction1[kLanes], normal[kLanes], offset_m[kLanes];
     results.k1_per_m.store(k1);
     results.k2_per_m.store(k2);
-    least_pivot.store(pivot);
+    fitted.least_pivot.store(pivot);
     detail::store_points(results.direction1, direction1);
     detail::store_points(results.normal, normal);
     detail::store_points(results.offset_m, offset_m);
     for (int lane = 0; lane < size_; ++lane) {
-      if (detail::determined(job_.options, counts_[lane], pivot[lane], k1[lane])) {
-        detail::write_result(job_, points_[lane],
-                             {k1[lane], k2[lane], direction1[lane], normal[lane], offset_m[lane]});
-      } else {
-        detail::write_nothing(job_.out, points_[lane].index);
-      }
+      detail::write_quadric(job_, points_[lane],
+                            {{k1[lane], k2[lane], direction1[lane], normal[lane], offset_m[lane]},
+                             counts_[lane],
+                             pivot[lane]});
     }
   }
 
@@ -190,7 +176,7 @@ SEXTANT_RUN_WIDEST(CurvatureOfRange)
 
 template <class T>
 void check_room(const Context& context, const View<T>& view, const char* name, std::int64_t size) {
-  if (!view.data) return;
+  if (view.empty()) return;
   require_on(context, view, name);
   require(view.size == size, name, ": room for ", view.size, " instead of ", size);
 }
@@ -204,6 +190,7 @@ void require_radius(const CloudCurvatureOptions& options) {
 }  // namespace
 
 CloudCurvature estimate_cloud_curvature(const Context& context, View<const Vec3f> points,
+                                        View<const Vec3f> normals,
                                         const CloudCurvatureOptions& options) {
   check_options(options);
   CloudCurvatureOptions chosen = options;
@@ -213,36 +200,41 @@ CloudCurvature estimate_cloud_curvature(const Context& context, View<const Vec3f
   const std::int64_t size = points.size;
   CloudCurvature result{{context, size}, {context, size}, {context, size},
                         {context, size}, {context, size}, {context, size}};
-  estimate_cloud_curvature_into(context, points, chosen,
+  estimate_cloud_curvature_into(context, points, normals, chosen,
                                 {result.k1_per_m, result.k2_per_m, result.direction1,
                                  result.normals, result.points, result.valid});
   return result;
 }
 
 void estimate_cloud_curvature_into(const Context& context, View<const Vec3f> points,
-                                   const CloudCurvatureOptions& options,
+                                   View<const Vec3f> normals, const CloudCurvatureOptions& options,
                                    const CloudCurvatureViews& out) {
   require_radius(options);
   require_on(context, points, "points");
   const NeighbourGrid grid =
       build_neighbour_grid(context, points, NeighbourGridOptions::for_radius(options.radius_m));
-  estimate_cloud_curvature_into(context, grid, options, out);
+  estimate_cloud_curvature_into(context, grid, normals, options, out);
 }
 
 void estimate_cloud_curvature_into(const Context& context, const NeighbourGrid& grid,
-                                   const CloudCurvatureOptions& options,
+                                   View<const Vec3f> normals, const CloudCurvatureOptions& options,
                                    const CloudCurvatureViews& out) {
   require_radius(options);
   require(grid.view().frame != nullptr, "grid: is empty; use build_neighbour_grid");
   require(grid.device() == context.device(), "grid: lies on ", to_string(grid.device()),
           " but the context runs on ", to_string(context.device()));
+  if (!normals.empty()) {
+    require_on(context, normals, "normals");
+    require(normals.size == grid.size(), "normals: are ", normals.size, " for ", grid.size(),
+            " points; give one for each, or none");
+  }
   check_room(context, out.k1_per_m, "k1_per_m", grid.size());
   check_room(context, out.k2_per_m, "k2_per_m", grid.size());
   check_room(context, out.direction1, "direction1", grid.size());
   check_room(context, out.normals, "normals", grid.size());
   check_room(context, out.points, "points", grid.size());
   check_room(context, out.valid, "valid", grid.size());
-  const detail::CloudCurvatureJob job(grid.view(), options, out);
+  const detail::CloudCurvatureJob job(grid.view(), normals, options, out);
   if constexpr (kBuiltWithCuda) {
     if (context.is_cuda()) return detail::estimate_cloud_curvature_cuda(context, job);
   }
