@@ -26,6 +26,7 @@ struct PatchGrid {
   int radius = 0;               ///< in samples
   int limit_sq = 0;             ///< i² + j² is not more
   std::int32_t step_65536 = 0;  ///< pixels between samples, times 65536
+  int stride_px = 0;            ///< the same where it is a whole number: patches in pixels
 
   SEXTANT_HD int offset(int i) const { return (i * step_65536 + 32768) >> 16; }
   SEXTANT_HD int reach_px() const { return offset(radius); }
@@ -46,13 +47,13 @@ inline constexpr int kMostReach_px = 128;
 /// The patch in pixels. The disc is the authors': i² + j² < radius² + 5.
 SEXTANT_HD inline PatchGrid pixel_patch(const CurvatureOptions& options) {
   const bool sparse = options.shape == PatchShape::kSparseDisc;
-  const int reach = options.radius_samples * options.stride_px;
-  const int most = reach < kMostReach_px ? reach : kMostReach_px;
+  const int stride = min_of(options.stride_px, kMostReach_px / options.radius_samples);
   PatchGrid grid;
-  grid.radius = sparse ? options.radius_samples : most;
+  grid.radius = sparse ? options.radius_samples : options.radius_samples * stride;
   const int sq = grid.radius * grid.radius;
   grid.limit_sq = options.shape == PatchShape::kDenseSquare ? 2 * sq : sq + 4;
-  grid.step_65536 = sparse ? most * 65536 / options.radius_samples : 65536;
+  grid.stride_px = sparse ? stride : 1;
+  grid.step_65536 = grid.stride_px * 65536;
   return grid;
 }
 
