@@ -50,7 +50,7 @@ struct MakeCell {
     };
     const Cell<float> cell = make_cell<float>(options, at);
     cells[std::int64_t{v} * points.width + u] =
-        float4{cell.point.x, cell.point.y, cell.point.z, cell.pitch_rad};
+        float4{cell.point.x, cell.point.y, cell.point.z, cell.signed_pitch};
   }
 };
 
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
   const int v = top + static_cast<int>(threadIdx.y);
   if (u >= job.cells.width || v >= job.cells.height) return;
   const Cell<float> cell = cell_of(job.cells.at(u, v));
-  if (!(cell.pitch_rad > 0.0f)) return write_nothing(job, u, v);
+  if (!(cell.pitch_rad() > 0.0f)) return write_nothing(job, u, v);
   const auto middle = PatchMiddle<float>::of(job.options, job.grid, cell);
   const float* here = tile + 3 * ((static_cast<int>(threadIdx.y) + reach) * stride +
                                   static_cast<int>(threadIdx.x) + reach);
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
     const float* p = here + 3 * (dv * stride + du);
     return Vec3f{p[0], p[1], p[2]};
   };
-  const PatchResult<float> result =
-      fit_patch<FitMode<kOurs, false>>(job.options, job.grid, middle, job.normals(u, v), load);
+  const PatchResult<float> result = fit_patch<FitMode<kOurs, false>>(
+      job.options, job.grid, middle, cell.start(job.normals(u, v)), load);
   write_pixel(job.out, u, v, middle.point, result);
 }
 
@@ -114,10 +114,10 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
   const int v = static_cast<int>(blockIdx.y) * kBlockRows + static_cast<int>(threadIdx.y);
   if (u >= job.cells.width || v >= job.cells.height) return;
   const Cell<float> cell = cell_of(job.cells.at(u, v));
-  if (!(cell.pitch_rad > 0.0f)) return write_nothing(job, u, v);
+  if (!(cell.pitch_rad() > 0.0f)) return write_nothing(job, u, v);
   PatchGrid grid = job.grid;
   if constexpr (kMetric) {
-    const float radius_px = metric_radius_px(job.options, cell.point.z, cell.pitch_rad);
+    const float radius_px = metric_radius_px(job.options, cell.point.z, cell.pitch_rad());
     grid = metric_patch(job.options, rounded_radius_px(radius_px));
   }
   const auto middle = PatchMiddle<float>::of(job.options, grid, cell);
@@ -125,8 +125,8 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
     const float4 c = job.cells.at(u + du, v + dv);
     return Vec3f{c.x, c.y, c.z};
   };
-  const PatchResult<float> result =
-      fit_patch<FitMode<kOurs, kMetric>>(job.options, grid, middle, job.normals(u, v), load);
+  const PatchResult<float> result = fit_patch<FitMode<kOurs, kMetric>>(
+      job.options, grid, middle, cell.start(job.normals(u, v)), load);
   write_pixel(job.out, u, v, middle.point, result);
 }
 

@@ -48,12 +48,12 @@ PatchResult<double> oracle(const OrganisedScene& scene, const std::vector<Vec3f>
                            int u, int v) {
   const auto index = [&](int x, int y) { return static_cast<std::size_t>(y * scene.width + x); };
   const Cell<double>& cell = cells[index(u, v)];
-  if (!(cell.pitch_rad > 0)) return {{}, 0.0};
+  if (!(cell.pitch_rad() > 0)) return {{}, 0.0};
   PatchGrid grid = pixel_patch(options);
   if constexpr (Mode::kMetric) {
     grid = metric_patch(
         options, rounded_radius_px(metric_radius_px(options, static_cast<float>(cell.point.z),
-                                                    static_cast<float>(cell.pitch_rad))));
+                                                    static_cast<float>(cell.pitch_rad()))));
   }
   const auto load = [&](int du, int dv) {
     const int x = u + du;
@@ -62,7 +62,7 @@ PatchResult<double> oracle(const OrganisedScene& scene, const std::vector<Vec3f>
     return inside ? cells[index(x, y)].point : Vec3d{};
   };
   return fit_patch<Mode>(options, grid, PatchMiddle<double>::of(options, grid, cell),
-                         cast<double>(normals[index(u, v)]), load);
+                         cell.start(cast<double>(normals[index(u, v)])), load);
 }
 
 PatchResult<double> oracle(const OrganisedScene& scene, const std::vector<Vec3f>& normals,
@@ -107,7 +107,8 @@ std::vector<CurvatureOptions> modes() {
        {CurvatureWeights::kPaperRejecting, CurvatureWeights::kCode, CurvatureWeights::kNone}) {
     CurvatureOptions options = paper_curvature();
     options.weights = weights;
-    options.remove_bias = true;
+    options.remove_bias = weights == CurvatureWeights::kCode;
+    options.cut_at_edges = true;
     options.first_unweighted = weights == CurvatureWeights::kPaperRejecting;
     all.push_back(options);
   }
