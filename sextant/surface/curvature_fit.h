@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <type_traits>
-
 #include "sextant/surface/curvature_patch.h"
 
 // The fit to the patch of one pixel, or of a pack of pixels. Host and device.
@@ -27,26 +25,22 @@ template <class Mode, bool kFirst, class T, class Load>
 SEXTANT_HD QuadricSums<T> sum_samples(const PatchGrid& grid, const PatchMiddle<T>& middle,
                                       const QuadricFit<T>& fit, const QuadricRules& rules,
                                       const QuadricWeight<T>& weight, const Load& load) {
-  constexpr bool kOurs = Mode::kOurs;
+  const auto shift = [&](int i) { return Mode::kMetric ? grid.offset(i) : i * grid.stride_px; };
   QuadricSums<T> sums;
   for (int i = -grid.radius; i <= grid.radius; ++i) {
     const int width = grid.half_width(i);
-    const int dv = grid.offset(i);
+    const int dv = shift(i);
     for (int j = -width; j <= width; ++j) {
-      const Vec3<T> offset = load(grid.offset(j), dv) - middle.point;
+      const Vec3<T> offset = load(shift(j), dv) - middle.point;
       const T depth_sq = offset.z * offset.z;
       const T distance_sq = offset.x * offset.x + offset.y * offset.y + depth_sq;
-      if constexpr (std::is_arithmetic_v<T>) {
-        const bool inside = depth_sq <= middle.gate_sq;
-        if (!inside) continue;
-        if (Mode::kMetric && !(distance_sq <= middle.ball_sq)) continue;
-        add_sample<kOurs, kFirst>(fit, rules, weight, offset, distance_sq, true, sums);
-      } else if constexpr (Mode::kMetric) {
-        const auto inside = (depth_sq <= middle.gate_sq) & (distance_sq <= middle.ball_sq);
-        add_sample<kOurs, kFirst>(fit, rules, weight, offset, distance_sq, inside, sums);
+      // Without branches: most samples of most patches count.
+      const auto near = depth_sq <= middle.gate_sq;
+      if constexpr (Mode::kMetric) {
+        const auto inside = near & (distance_sq <= middle.ball_sq);
+        add_sample<Mode::kOurs, kFirst>(fit, rules, weight, offset, distance_sq, inside, sums);
       } else {
-        const auto inside = depth_sq <= middle.gate_sq;
-        add_sample<kOurs, kFirst>(fit, rules, weight, offset, distance_sq, inside, sums);
+        add_sample<Mode::kOurs, kFirst>(fit, rules, weight, offset, distance_sq, near, sums);
       }
     }
   }
