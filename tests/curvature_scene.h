@@ -61,7 +61,8 @@ struct CurvatureErrors {
   double rms_k2 = 0;
   double mean_k1 = 0;
   double mean_k2 = 0;
-  double largest = 0;  ///< of k1 and k2
+  double largest = 0;     ///< of k1 and k2
+  double nearly_all = 0;  ///< 99.5 % of the pixels have errors below this
   double mean_normal_deg = 0;
   double largest_normal_deg = 0;
   double largest_offset_m = 0;  ///< from the measured point along the true normal
@@ -74,6 +75,7 @@ template <class Where>
 CurvatureErrors curvature_errors(const OrganisedScene& scene, const HostCurvature& of, double k1,
                                  double k2, const Where& where) {
   CurvatureErrors errors;
+  std::vector<double> each;
   for (int v = 0; v < scene.height; ++v) {
     for (int u = 0; u < scene.width; ++u) {
       const auto i = static_cast<std::size_t>(v * scene.width + u);
@@ -88,7 +90,8 @@ CurvatureErrors curvature_errors(const OrganisedScene& scene, const HostCurvatur
       errors.rms_k2 += e2 * e2;
       errors.mean_k1 += of.k1[i];
       errors.mean_k2 += of.k2[i];
-      errors.largest = std::max({errors.largest, std::abs(e1), std::abs(e2)});
+      each.push_back(std::max(std::abs(e1), std::abs(e2)));
+      errors.largest = std::max(errors.largest, each.back());
       const double angle = degrees(angle_rad(cast<double>(of.normals[i]), scene.normals[i]));
       errors.mean_normal_deg += angle;
       errors.largest_normal_deg = std::max(errors.largest_normal_deg, angle);
@@ -97,6 +100,10 @@ CurvatureErrors curvature_errors(const OrganisedScene& scene, const HostCurvatur
           std::max(errors.largest_offset_m, std::abs(dot(offset, scene.normals[i])));
       ++errors.pixels;
     }
+  }
+  if (!each.empty()) {
+    std::sort(each.begin(), each.end());
+    errors.nearly_all = each[(each.size() - 1) * 995 / 1000];
   }
   const double count = std::max(errors.pixels, 1);
   errors.rms_k1 = std::sqrt(errors.rms_k1 / count);

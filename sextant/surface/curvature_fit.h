@@ -47,6 +47,9 @@ SEXTANT_HD QuadricSums<T> sum_samples(const PatchGrid& grid, const PatchMiddle<T
   return sums;
 }
 
+/// Of the samples, the sum of their weights.
+inline constexpr float kLeastAgreement = 0.5f;
+
 /// `load(du, dv)` is the sample that many pixels from the middle, zero where there is none.
 /// `normal` is where to start, towards the sensor; NaN starts from the line of sight.
 template <class Mode, class T, class Load>
@@ -94,6 +97,10 @@ SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const Patch
   T good = Math::select(finite >= zero, one, zero);
   good = Math::select(count >= least, good, zero);
   good = Math::select(count >= share, good, zero);
+  // Robust weights that leave out most samples have found something else than the surface.
+  if (rules.weights == CurvatureWeights::kRobust) {
+    good = Math::select(sums.normal[0] >= count * T(kLeastAgreement), good, zero);
+  }
   good = Math::select(least_pivot > T(kLeastQuadricPivot), good, zero);
   good = Math::select(dot(q.normal, sight) < zero, good, zero);
   result.good = Math::select(middle.radius_m > zero, good, zero);

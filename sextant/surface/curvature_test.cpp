@@ -283,7 +283,8 @@ TEST(Curvature, NormalsAreBetterThanPlanesOfTheSamePatch) {
 
 TEST(Curvature, StaysRightWithOutliers) {
   // 60 mm before or behind, always or at most. Of the wild pixels themselves, too, the surface is
-  // found; the odd one with wild neighbours all around is not valid.
+  // found; the odd one whose neighbours are as wild is not valid, or (one of a thousand, with a
+  // quarter of the pixels anywhere within 60 mm) wrong.
   CurvatureOptions paper = paper_curvature();
   paper.iterations = 5;
   for (const Context& context : each_device()) {
@@ -296,12 +297,15 @@ TEST(Curvature, StaysRightWithOutliers) {
         const Inside inside{sphere, 25};
         const CurvatureErrors errors =
             curvature_errors(sphere, curvature_of(context, sphere), 10, 10, inside);
-        EXPECT_LT(errors.rms_k1, 0.6) << share;
-        EXPECT_LT(errors.rms_k2, 0.6) << share;
-        EXPECT_LT(errors.missing, 0.03 * errors.pixels);
+        EXPECT_LT(errors.nearly_all, 2.0) << share;
+        if (always || share < 0.2) {
+          EXPECT_LT(errors.rms_k1, 0.4) << share;
+          EXPECT_LT(errors.rms_k2, 0.4) << share;
+        }
+        EXPECT_LT(errors.missing, 0.01 * errors.pixels);
         const CurvatureErrors papers =
             curvature_errors(sphere, curvature_of(context, sphere, paper), 10, 10, inside);
-        EXPECT_GT(papers.rms_k1 + papers.rms_k2, 5 * (errors.rms_k1 + errors.rms_k2));
+        EXPECT_GT(papers.nearly_all, 10.0) << share;
       }
     }
   }
