@@ -22,5 +22,10 @@ std::vector<bench::Row> voting_error(const Context& context);
 std::vector<bench::Row> voting_kernel(const Context& context);
 std::vector<bench::Row> voting_scan(const Context& context);
 std::vector<bench::Row> voting_speed(const Context& context);
+std::vector<bench::Row> curvature_accuracy(const Context& context);
+std::vector<bench::Row> curvature_distance(const Context& context);
+std::vector<bench::Row> curvature_noise(const Context& context);
+std::vector<bench::Row> curvature_speed(const Context& context);
+std::vector<bench::Row> curvature_correspondence(const Context& context);
 
 }  // namespace sextant::app
