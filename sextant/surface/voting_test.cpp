@@ -63,7 +63,7 @@ TEST(Voting, OfFewPointsIsKnown) {
       EXPECT_NEAR(v.saliencies[3].confidence, w / (1 + 2 * w), 1e-6f);
       EXPECT_EQ(v.flags[3], kTangentUndefined);
       EXPECT_EQ(v.votes[10], 1);
-      EXPECT_NEAR(v.saliencies[10].plate, gaussian(3, 1), 1e-7);
+      EXPECT_NEAR(v.saliencies[10].plate, gaussian(3, 1), 2.5e-7);  // of entries near 1
     }
   }
 }
