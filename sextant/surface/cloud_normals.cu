@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sextant/core/cuda_check.h"
 #include "sextant/core/for_each.h"
 #include "sextant/surface/cloud_normals_math.h"
 #include "sextant/surface/warp_gather.h"

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <numbers>
 
 #include "sextant/core/graph.h"
 #include "sextant/core/random.h"
@@ -63,7 +62,7 @@ TEST(Voting, OfFewPointsIsKnown) {
       EXPECT_NEAR(v.saliencies[3].confidence, w / (1 + 2 * w), 1e-6f);
       EXPECT_EQ(v.flags[3], kTangentUndefined);
       EXPECT_EQ(v.votes[10], 1);
-      EXPECT_NEAR(v.saliencies[10].plate, gaussian(3, 1), 1e-7);
+      EXPECT_NEAR(v.saliencies[10].plate, gaussian(3, 1), 2.5e-7);  // of entries near 1
     }
   }
 }
@@ -197,73 +196,6 @@ TEST(Voting, SumsOfManyVotesStayAccurate) {
   }
 }
 
-/// Two points on a sphere: the reflection of one's normal is the other's.
-TEST(Voting, SticksFollowCircles) {
-  const std::uint64_t seed = testing::seed_of_test();
-  for (int i = 0; i < 200; ++i) {
-    const auto on_sphere = [&](int j) {
-      const Vec3f p = testing::uniform_point(seed, 2 * i + j) - Vec3f{0.5f, 0.5f, 0.5f};
-      return normalized(p);
-    };
-    const Vec3f n = on_sphere(0), m = on_sphere(1);
-    const Vec3f d = (n - m) * 0.3f;
-    detail::StickVote<float> vote{};
-    detail::stick_vote(d.x, d.y, d.z, 1.0f / norm_sq(d), n.x, n.y, n.z, vote);
-    EXPECT_LT(angle_deg({vote.x, vote.y, vote.z}, m), 0.01);
-    // sin θ is half the chord over the radius.
-    EXPECT_NEAR(vote.cosine_sq, 1 - norm_sq(n - m) / 4, 1e-5f);
-  }
-}
-
-TEST(Voting, SecondPassEqualsAnOracleInDouble) {
-  const std::vector<Vec3f> points = testing::organised_cloud(testing::seed_of_test()).points;
-  std::vector<Vec3f> votees;
-  for (int i = 0; i < 100; ++i) {
-    votees.push_back(Vec3f{0.4f, 0.3f, 0.9f} + testing::uniform_point(7, i) * 0.3f);
-  }
-  for (const VoteDecay decay : {VoteDecay::kGaussian, VoteDecay::kSmooth}) {
-    const VotingOptions first{.sigma_m = 0.04f, .decay = decay};
-    VotingOptions both = first;
-    both.second_pass = true;
-    for (const Context& context : testing::all_contexts()) {
-      SCOPED_TRACE(testing::describe(context));
-      const HostVotes ball = votes_of(context, points, first);
-      testing::expect_oracle(votes_of(context, points, both),
-                             testing::oracle_sticks(points, ball, points, both));
-      const HostVotes elsewhere = testing::on_host(
-          context, vote_at(context, copy(context, points), copy(context, votees), both));
-      testing::expect_oracle(elsewhere, testing::oracle_sticks(points, ball, votees, both));
-    }
-  }
-}
-
-TEST(Voting, SecondPassIsBetterOnANoisySphere) {
-  const std::uint64_t seed = testing::seed_of_test();
-  std::vector<Vec3f> points, truth;
-  for (int i = 0; i < 3000; ++i) {
-    const double z = 1.0 - (2.0 * i + 1.0) / 3000;
-    const double turn = i * std::numbers::pi * (3.0 - std::sqrt(5.0));
-    const double r = std::sqrt(1.0 - z * z);
-    truth.push_back(cast<float>(Vec3d{r * std::cos(turn), r * std::sin(turn), z}));
-    const Random random{seed, static_cast<std::uint64_t>(i)};
-    points.push_back(truth.back() * (1.0f + 0.02f * static_cast<float>(random.normal(0))));
-  }
-  for (const Context& context : testing::all_contexts()) {
-    SCOPED_TRACE(testing::describe(context));
-    double error[2] = {};
-    for (const bool second : {false, true}) {
-      const HostVotes v = votes_of(context, points, {.sigma_m = 0.2f, .second_pass = second});
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        ASSERT_TRUE(is_finite(v.normals[i]));
-        error[second] += angle_deg(v.normals[i], truth[i]) / 3000;
-      }
-    }
-    EXPECT_LT(error[1], error[0]);
-    // A neighbour at a distance of σ, where most votes come from, is off by 0.02 √2 / 0.2 = 8°.
-    EXPECT_LT(error[0], 8);
-  }
-}
-
 TEST(Voting, ScalesExactlyWithPowersOfTwo) {
   const std::vector<Vec3f> points = testing::organised_cloud(testing::seed_of_test()).points;
   for (const Context& context : testing::all_contexts()) {
@@ -277,6 +209,22 @@ TEST(Voting, ScalesExactlyWithPowersOfTwo) {
                             here.saliencies.size() * sizeof(Saliency)),
                 0);
       EXPECT_EQ(here.votes, there.votes);
+    }
+  }
+}
+
+TEST(Voting, DoesNotDependOnTheOrderOfThePoints) {
+  const std::vector<Vec3f> points = testing::organised_cloud(testing::seed_of_test()).points;
+  const std::vector<Vec3f> reversed(points.rbegin(), points.rend());
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const HostVotes a = votes_of(context, points, {.sigma_m = 0.04f});
+    const HostVotes b = votes_of(context, reversed, {.sigma_m = 0.04f});
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const std::size_t j = points.size() - 1 - i;
+      ASSERT_EQ(a.votes[i], b.votes[j]);
+      if (!is_finite(points[i])) continue;
+      ASSERT_LT(relative_difference(a.tensors[i], b.tensors[j]), 1e-5);
     }
   }
 }
@@ -345,6 +293,21 @@ TEST(Voting, OfDegenerateCloudsIsDefined) {
           }
         }
       }
+    }
+  }
+}
+
+TEST(Voting, WithoutVotersOrVotees) {
+  const std::vector<Vec3f> none, some{{0, 0, 0}, {1, 2, 3}};
+  for (const Context& context : testing::all_contexts()) {
+    for (const VoterSearch search : {VoterSearch::kCells, VoterSearch::kBruteForce}) {
+      SCOPED_TRACE(testing::describe(context));
+      const VotingOptions options{.sigma_m = 1, .search = search};
+      const HostVotes unheard = testing::on_host(
+          context, vote_at(context, copy(context, none), copy(context, some), options));
+      EXPECT_EQ(unheard.votes, (std::vector<std::int32_t>{0, 0}));
+      EXPECT_EQ(unheard.saliencies[1].ball, 1);
+      EXPECT_EQ(vote_at(context, copy(context, some), copy(context, none), options).size(), 0);
     }
   }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For .cu files only: several threads that share the neighbours of one query.
-
 #include <cstring>
 
-#include "sextant/core/cuda_check.h"
 #include "sextant/geometry/neighbours_math.h"
+
+// Several threads that share the neighbours of one query. Empty but in files that nvcc compiles.
+#if SEXTANT_CUDA_COMPILER
 
 namespace sextant::detail {
 
@@ -91,3 +91,5 @@ __device__ void sum_over_threads(Sums& sums) {
 }
 
 }  // namespace sextant::detail
+
+#endif
