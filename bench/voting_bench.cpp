@@ -66,7 +66,8 @@ double worst_error(const Survey& survey, const std::vector<Sym3f>& tensors) {
     const Sym3d truth = oracle(survey, i);
     const Sym3f& t = tensors[i];
     const Sym3d found{t.xx, t.xy, t.xz, t.yy, t.yz, t.zz};
-    worst = std::max(worst, max_abs(found - truth) / max_abs(truth));
+    const double error = max_abs(found - truth) / max_abs(truth);
+    worst = std::isnan(error) ? INFINITY : std::max(worst, error);
   }
   return worst;
 }

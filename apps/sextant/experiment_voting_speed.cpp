@@ -36,7 +36,8 @@ void add_cloud(const Context& context, const Figures& figures, const std::vector
   const std::vector<Sym3f> a = to_host(context, by_cells.tensors);
   const std::vector<Sym3f> b = to_host(context, by_pairs.tensors);
   for (std::size_t i = 0; i < a.size(); ++i) {
-    worst = std::max(worst, double(max_abs(a[i] - b[i]) / max_abs(b[i])));
+    const double difference = double(max_abs(a[i] - b[i]) / max_abs(b[i]));
+    worst = std::isnan(difference) ? INFINITY : std::max(worst, difference);
   }
 
   const std::optional<double> paper_ms = context.is_cuda() ? figures.gpu_ms : figures.cpu_ms;

@@ -19,7 +19,11 @@ __global__ void __launch_bounds__(kGatherBlock) votes_by_cells(const VotingJob j
   if (finite) {
     sums = gather_share<VoteSums<float>>(
         job.grid, votee.position, job.radius_m, [&](const GridPoint& voter, VoteSums<float>& to) {
-          add_vote<kDecay, kSticks>(job, votee.position, voter.position, voter.index, to);
+          if constexpr (kSticks) {
+            add_vote<kDecay, true>(job, votee.position, voter.position, voter.index, to);
+          } else {
+            add_near_ball_vote<kDecay>(job, votee.position, voter.position, to);
+          }
         });
   }
   sum_over_threads(sums);

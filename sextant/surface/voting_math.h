@@ -128,6 +128,22 @@ SEXTANT_HD inline void add_vote(const VotingJob& job, const Vec3f& votee, const 
   if (weight > 0.0f) sums.votes += 1.0f;
 }
 
+/// One ball vote between finite places, without branches: where neighbouring threads differ in
+/// whether a voter is within reach, passing over it saves nothing.
+template <VoteDecay kDecay>
+SEXTANT_HD inline void add_near_ball_vote(const VotingJob& job, const Vec3f& votee,
+                                          const Vec3f& voter, VoteSums<float>& sums) {
+  const float distance_sq = squared_distance(voter, votee);
+  const bool counts = distance_sq < job.radius_m * job.radius_m && distance_sq >= kLeastDistanceSq;
+  const Vec3f d = voter - votee;
+  const float inverse_sq = GaussianMath<float>::inverse(counts ? distance_sq : 1.0f);
+  float weight;
+  decay_of<kDecay>(distance_sq * job.inverse_sigma_sq, weight);
+  weight = counts ? weight : 0.0f;
+  add_ball_vote(sums, d.x, d.y, d.z, weight, inverse_sq);
+  sums.votes += weight > 0.0f ? 1.0f : 0.0f;
+}
+
 /// Stores the tensor of the votee with that index; NaN when it is not finite.
 template <bool kSticks>
 SEXTANT_HD inline void store_tensor(const VotingJob& job, bool finite, std::int64_t index,
