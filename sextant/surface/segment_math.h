@@ -145,13 +145,15 @@ struct PixelSurface {
     return false;
   }
 
-  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid) const {
+  /// Whether the pixel lies on no crease; its area as well, which clouds find on the way.
+  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid, float& area_m2) const {
+    area_m2 = pixel_area_m2(i);
     return !on_crease(static_cast<int>(i), valid);
   }
 
   /// A pixel's share of the surface: the solid angle of the pixel over the cosine of the slant,
   /// which is taken to be at most 87°.
-  SEXTANT_HD float area_m2(std::int64_t i) const {
+  SEXTANT_HD float pixel_area_m2(std::int64_t i) const {
     const Vec3f p = points[i];
     const float along = max_of(std::abs(dot(normals[i], p)), 0.05f * norm(p));
     return p.z * p.z * p.z / along * pixel->x * pixel->y;
@@ -205,25 +207,19 @@ struct CloudSurface {
   SEXTANT_HD bool is_valid(std::int64_t i) const {
     return is_finite(points[i]) && is_finite(normals[i]);
   }
-  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid) const {
-    if (stick != nullptr) return stick[i] > plate[i] && stick[i] > ball[i];
+  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid, float& area_m2) const {
     float sum = 0.0f;
     float count = 0.0f;
     for_each_neighbour(grid, points[i], options.radius_m, [&](const GridPoint& q, float) {
       if (valid[q.index] < 0) return;
-      const Vec3f m = normals[q.index];
       // |n - m|² for the sign of m that is nearer.
-      sum += max_of(0.0f, 2.0f - 2.0f * std::abs(dot(normals[i], m)));
+      sum += max_of(0.0f, 2.0f - 2.0f * std::abs(dot(normals[i], normals[q.index])));
       count += 1.0f;
     });
+    area_m2 = 3.1415927f * options.radius_m * options.radius_m / count;
+    if (stick != nullptr) return stick[i] > plate[i] && stick[i] > ball[i];
     const float limit = options.normal_spread_rad;
     return sum <= limit * limit * (count - 1.0f);
-  }
-  SEXTANT_HD float area_m2(std::int64_t i) const {
-    int count = 0;
-    for_each_neighbour(grid, points[i], options.radius_m,
-                       [&](const GridPoint&, float) { ++count; });
-    return 3.1415927f * options.radius_m * options.radius_m / static_cast<float>(count);
   }
   SEXTANT_HD bool linked(int i, int j) const {
     const Vec3f d = points[j] - points[i];

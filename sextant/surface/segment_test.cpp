@@ -219,7 +219,9 @@ std::vector<std::int32_t> flood_fill(const detail::segmentation::PixelSurface& s
   std::vector<std::int32_t> valid, smooth;
   for (std::int64_t i = 0; i < n; ++i) valid.push_back(surface.is_valid(i) ? 0 : -1);
   for (std::int64_t i = 0; i < n; ++i) {
-    smooth.push_back(valid[static_cast<std::size_t>(i)] == 0 && surface.is_smooth(i, valid.data()));
+    float area_m2 = 0;
+    smooth.push_back(valid[static_cast<std::size_t>(i)] == 0 &&
+                     surface.is_smooth(i, valid.data(), area_m2));
   }
   std::vector<std::vector<std::int32_t>> regions;
   std::vector<std::int32_t> seen(static_cast<std::size_t>(n), 0);
