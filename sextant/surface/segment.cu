@@ -12,8 +12,8 @@ namespace {
 struct FlattenPoint {
   SegmentState s;
   SEXTANT_HD void operator()(std::int64_t i) const {
-    if (s.flags[i] != kSmooth) return;
     const std::int32_t at = static_cast<std::int32_t>(i);
+    if (load_parent(s.parent, at) < 0) return;
     store_parent(s.parent, at, find_root(s.parent, at));
   }
 };
@@ -26,7 +26,7 @@ struct ClearCount {
 /// Sums of integers do not depend on the order.
 __global__ void __launch_bounds__(kForEachBlock) count_points_kernel(const SegmentState s) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kForEachBlock + threadIdx.x;
-  if (i >= s.n || s.flags[i] != kSmooth) return;
+  if (i >= s.n || s.parent[i] < 0) return;
   // Neighbours mostly count at the same place: one of them adds for all.
   const std::int32_t at = s.parent[i];
   const unsigned same = __match_any_sync(__activemask(), at);
@@ -39,7 +39,7 @@ struct StartSource {
   SegmentState s;
   int min_points;
   SEXTANT_HD void operator()(std::int64_t i) const {
-    const bool keeps = s.flags[i] == kSmooth && s.counts[s.parent[i]] >= min_points;
+    const bool keeps = s.parent[i] >= 0 && s.counts[s.parent[i]] >= min_points;
     s.source[i] = keeps ? static_cast<std::int32_t>(i) : -1;
   }
 };

@@ -15,7 +15,7 @@ struct HostSteps {
   /// Parents have lower indices, and theirs are roots by then.
   static void flatten(const Context&, const SegmentState& s) {
     for (std::int32_t i = 0; i < s.n; ++i) {
-      if (s.flags[i] == kSmooth) s.parent[i] = s.parent[s.parent[i]];
+      if (s.parent[i] >= 0) s.parent[i] = s.parent[s.parent[i]];
     }
   }
 
@@ -24,10 +24,10 @@ struct HostSteps {
     flatten(context, s);
     std::fill_n(s.counts, s.n, 0);
     for (std::int32_t i = 0; i < s.n; ++i) {
-      if (s.flags[i] == kSmooth) ++s.counts[s.parent[i]];
+      if (s.parent[i] >= 0) ++s.counts[s.parent[i]];
     }
     for (std::int32_t i = 0; i < s.n; ++i) {
-      const bool keeps = s.flags[i] == kSmooth && s.counts[s.parent[i]] >= min_points;
+      const bool keeps = s.parent[i] >= 0 && s.counts[s.parent[i]] >= min_points;
       s.source[i] = keeps ? i : -1;
     }
   }

@@ -72,6 +72,7 @@ struct PixelSurface {
   SegmentOptions options;
   const PixelSize* pixel;  ///< at unit depth
 
+  static constexpr bool kClosesGaps = true;
   /// Steepest surface that is compared: beyond, the sides of a pixel are different things.
   static constexpr float kMostStretch_sq = 100.0f;
 
@@ -89,7 +90,7 @@ struct PixelSurface {
   /// The angle between normals on either side that a facing surface may have: the crease, or the
   /// noise of two normals. A 7 × 7 window's normal errs by σ over √(Σ u²) = 14 pixels.
   SEXTANT_HD float crease_limit(float z_m) const {
-    const float noise = 2.5f * 1.4142135f / 14.0f * noise_m(z_m) / pixel_m(z_m);
+    const float noise = 3.5f * 1.4142135f / 14.0f * noise_m(z_m) / pixel_m(z_m);
     return max_of(options.crease_angle_rad, noise);
   }
 
@@ -199,6 +200,8 @@ struct CloudSurface {
   const float* ball;
   CloudSegmentOptions options;
   float cos_link;
+
+  static constexpr bool kClosesGaps = false;
 
   SEXTANT_HD std::int64_t size() const { return grid.size; }
   SEXTANT_HD double tolerance_m(double) const {

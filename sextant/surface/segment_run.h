@@ -87,6 +87,7 @@ void run_segmentation(const Context& context, const Surface& surface, int min_po
   const SegmentState& s = memory.state();
   for_each(context, n, FindValid<Surface>{surface, s});
   for_each(context, n, FlagPoint<Surface>{surface, s});
+  for_each(context, n, StartPoint<Surface>{surface, s});
   for_each(context, n, LinkPoint<Surface>{surface, s});
   DeviceSteps::keep_large(context, s, min_points);
   DeviceSteps::attach(context, surface, memory, attach_rounds);

@@ -67,7 +67,7 @@ struct SegmentState {
 
   std::uint8_t* flags = nullptr;           ///< n; PointFlag
   float* area_m2 = nullptr;                ///< n; of points with a flag
-  std::int32_t* parent = nullptr;          ///< n; means something for smooth points
+  std::int32_t* parent = nullptr;          ///< n; -1 for points that no region begins with
   std::int32_t* source = nullptr;          ///< n; the smooth point that a label comes from, or -1
   std::int32_t* source_before = nullptr;   ///< n; CUDA only
   std::int32_t* root = nullptr;            ///< n; of the region of a point, or -1
@@ -126,14 +126,31 @@ struct FlagPoint {
   }
 };
 
+/// Regions begin with smooth points. In images, one between two on a crease counts as a gap in
+/// that crease, which must not join what lies on either side.
+template <class Surface>
+struct StartPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    bool inside = s.flags[i] == kSmooth;
+    if constexpr (Surface::kClosesGaps) {
+      int creases = 0;
+      surface.each_neighbour(i, [&](std::int32_t j) { creases += s.flags[j] == kOnCrease; });
+      inside = inside && creases < 2;
+    }
+    s.parent[i] = inside ? static_cast<std::int32_t>(i) : -1;
+  }
+};
+
 template <class Surface>
 struct LinkPoint {
   Surface surface;
   SegmentState s;
   SEXTANT_HD void operator()(std::int64_t i) const {
-    if (s.flags[i] != kSmooth) return;
+    if (load_parent(s.parent, static_cast<std::int32_t>(i)) < 0) return;
     surface.each_pair(i, [&](std::int32_t j) {
-      if (s.flags[j] != kSmooth || !surface.linked(static_cast<int>(i), j)) return;
+      if (load_parent(s.parent, j) < 0 || !surface.linked(static_cast<int>(i), j)) return;
       join(s.parent, static_cast<std::int32_t>(i), j);
     });
   }
