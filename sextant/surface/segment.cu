@@ -205,6 +205,8 @@ struct CudaSteps {
     check_launch("segment: sum_slices");
   }
 
+  static bool may_part(const SegmentState&) { return true; }
+
   template <class Function>
   static void each_region(const Context& context, const SegmentState& s, const Function& function) {
     for_each(context, s.most, function);

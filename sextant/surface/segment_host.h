@@ -97,6 +97,10 @@ struct HostSteps {
     });
   }
 
+  static bool may_part(const SegmentState& s) {
+    return std::any_of(s.fits, s.fits + s.regions(), [](const RegionFit& f) { return f.parts; });
+  }
+
   template <class Function>
   static void each_region(const Context&, const SegmentState& s, const Function& function) {
     // Once at least: the number of regions is written even if it is zero.

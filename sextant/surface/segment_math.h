@@ -9,8 +9,8 @@
 
 namespace sextant::detail::segmentation {
 
-/// A point of neither kind has no part in any region.
-enum PointFlag : std::uint8_t { kNoPoint = 0, kOnCrease = 1, kSmooth = 2 };
+/// Points that are none, on a crease, smooth, and smooth but not on the plane they were linked to.
+enum PointFlag : std::uint8_t { kNoPoint, kOnCrease, kSmooth, kApart };
 
 /// Width and height of a pixel at unit depth, as sums before they are means.
 struct PixelPitch {

@@ -75,6 +75,22 @@ void sum_and_finish(const Context& context, const Step& step, const SegmentState
   DeviceSteps::each_region(context, s, FinishRegion<Step>{step, s});
 }
 
+/// A crease that is blurred away somewhere lets a plane and its neighbour run together. Such
+/// planes are found as what most points of a region lie on, and parted from the rest.
+template <class DeviceSteps, class Surface>
+void part_planes(const Context& context, const Surface& surface, const SegmentState& s,
+                 int min_points) {
+  DeviceSteps::gather(context, s);
+  sum_and_finish<DeviceSteps>(context, MomentsOfPoint<Surface, false>{surface, s}, s);
+  for (const double shrink : {1.0, 0.6, 0.3, 0.0}) {
+    sum_and_finish<DeviceSteps>(context, SidesOfPlane<Surface>{surface, s, shrink}, s);
+  }
+  if (!DeviceSteps::may_part(s)) return;
+  for_each(context, s.n, PartPoint<Surface>{surface, s});
+  for_each(context, s.n, LinkPoint<Surface>{surface, s});
+  DeviceSteps::keep_large(context, s, min_points);
+}
+
 /// Labels, regions and their number; nothing waits. `DeviceSteps` says how points are counted,
 /// attached and brought together by regions, which CPU and CUDA do in their own ways with the same
 /// outcome.
@@ -90,6 +106,7 @@ void run_segmentation(const Context& context, const Surface& surface, int min_po
   for_each(context, n, StartPoint<Surface>{surface, s});
   for_each(context, n, LinkPoint<Surface>{surface, s});
   DeviceSteps::keep_large(context, s, min_points);
+  part_planes<DeviceSteps>(context, surface, s, min_points);
   DeviceSteps::attach(context, surface, memory, attach_rounds);
   DeviceSteps::gather(context, s);
   sum_and_finish<DeviceSteps>(context, MomentsOfPoint<Surface, false>{surface, s}, s);

@@ -150,7 +150,8 @@ struct LinkPoint {
   SEXTANT_HD void operator()(std::int64_t i) const {
     if (load_parent(s.parent, static_cast<std::int32_t>(i)) < 0) return;
     surface.each_pair(i, [&](std::int32_t j) {
-      if (load_parent(s.parent, j) < 0 || !surface.linked(static_cast<int>(i), j)) return;
+      if (load_parent(s.parent, j) < 0 || s.flags[i] != s.flags[j]) return;
+      if (!surface.linked(static_cast<int>(i), j)) return;
       join(s.parent, static_cast<std::int32_t>(i), j);
     });
   }
@@ -200,6 +201,57 @@ struct MomentsOfPoint {
     const Vec3d origin = region(r);
     const double depth_m = origin.z + sums.sum[2] / max_of(sums.count, 1.0);
     s.fits[r] = fit_from_moments(sums, origin, surface.tolerance_m(depth_m), kFinal);
+  }
+};
+
+/// Distance of a point from the plane of its region, in tolerances at its depth.
+template <class Surface>
+SEXTANT_HD double plane_distance(const Surface& surface, const RegionFit& fit, std::int64_t i) {
+  const Vec3d q = cast<double>(surface.points[i]) - fit.origin;
+  return dot(fit.plane_normal, q - fit.mean) / surface.tolerance_m(double{surface.points[i].z});
+}
+
+/// For regions that are no plane: what lies near the plane so far, with a normal like its own. At
+/// first, near is what is not farther than the average, then less and less.
+template <class Surface>
+struct SidesOfPlane {
+  using Sums = PlaneSides;
+  Surface surface;
+  SegmentState s;
+  double shrink;  ///< of the average distance that is near
+
+  SEXTANT_HD bool wanted(std::int32_t r) const {
+    return s.fits[r].plane_rms_m > kMostDeviation * s.fits[r].tolerance_m;
+  }
+  SEXTANT_HD RegionFit region(std::int32_t r) const { return s.fits[r]; }
+  SEXTANT_HD void add(const RegionFit& fit, std::int32_t i, PlaneSides& sums) const {
+    if (s.source[i] != i) return;
+    const double distance = std::abs(plane_distance(surface, fit, i));
+    const double limit = max_of(kFar, shrink * fit.plane_rms_m / fit.tolerance_m);
+    const Vec3d normal = cast<double>(surface.normals[i]);
+    if (!(distance <= limit)) {
+      sums.far += 1.0;
+      sums.far_sq += distance * distance;
+    } else if (std::abs(dot(normal, fit.plane_normal)) >= kCosAlike) {
+      add_to_moments(sums.near, cast<double>(surface.points[i]) - fit.origin, normal);
+    }
+  }
+  SEXTANT_HD void finish(std::int32_t r, const PlaneSides& sums) const {
+    fit_to_near_side(s.fits[r], sums);
+  }
+};
+
+/// Regions begin anew, and what leaked into a plane apart from it.
+template <class Surface>
+struct PartPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    if (s.parent[i] < 0) return;
+    s.parent[i] = static_cast<std::int32_t>(i);
+    if (s.root[i] < 0) return;
+    const RegionFit& fit = s.fits[s.region_of_root[s.root[i]]];
+    if (fit.parts && !(std::abs(plane_distance(surface, fit, i)) <= kFar)) s.flags[i] = kApart;
   }
 };
 
