@@ -2,7 +2,7 @@
 #include "sextant/surface/segment.h"
 
 #include "sextant/core/build_config.h"
-#include "sextant/surface/segment_run.h"
+#include "sextant/surface/segment_host.h"
 
 namespace sextant {
 
@@ -76,7 +76,8 @@ void segment_into(const Context& context, ImageView<const Vec3f> points,
       return detail::segmentation::segment_cuda(context, surface, labels, regions, count);
     }
   }
-  detail::segmentation::run_segmentation(context, surface, labels, regions, count);
+  detail::segmentation::segment_image<detail::segmentation::HostSteps>(context, surface, labels,
+                                                                       regions, count);
 }
 
 }  // namespace sextant

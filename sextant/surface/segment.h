@@ -27,7 +27,7 @@ struct SegmentOptions {
   /// The depth's deviation is this times z²; 0 for exact depth. Raw Kinect depth has 1.64e-3.
   float depth_noise_per_m = 1.5e-3f;
   int min_points = 50;  ///< smaller regions are none
-  int attach_px = 6;    ///< regions grow back that far over the creases between them
+  int attach_px = 7;    ///< regions grow back that far over the creases between them
   /// Neighbouring planes within this angle and within the noise of each other are one.
   float merge_angle_rad = 0.26f;
 
@@ -75,7 +75,7 @@ struct Segmentation {
 /// is.
 ///
 /// A pixel lies on a crease where the normals on either side of it differ by more than
-/// crease_angle_rad, stretched with the slant of the surface (and, where it is more, by 2.5
+/// crease_angle_rad, stretched with the slant of the surface (and, where it is more, by 3.5
 /// deviations of what the noise does to normals of 7 × 7 pixels). Pixels on no crease are linked
 /// to those of their four neighbours that lie within the step of their tangent planes; regions are
 /// what links connect. Those with min_points grow back over the creases, planes that are one are

@@ -2,7 +2,7 @@
 #include "sextant/surface/segment_cloud.h"
 
 #include "sextant/core/build_config.h"
-#include "sextant/surface/segment_run.h"
+#include "sextant/surface/segment_host.h"
 
 namespace sextant {
 
@@ -88,7 +88,8 @@ void segment_cloud_into(const Context& context, const NeighbourGrid& grid, View<
       return detail::segmentation::segment_cuda(context, surface, labels, regions, count);
     }
   }
-  detail::segmentation::run_segmentation(context, surface, labels, regions, count);
+  detail::segmentation::segment_points<detail::segmentation::HostSteps>(context, surface, labels,
+                                                                        regions, count);
 }
 
 }  // namespace sextant

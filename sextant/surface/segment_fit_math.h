@@ -31,10 +31,18 @@ struct RegionResiduals {
   double cylinder_error_sq = 0;
 };
 
-/// Both are plain runs of doubles, which add up one by one.
+/// Σ over the points near a region's plane, and over those far from it.
+struct PlaneSides {
+  RegionMoments near;
+  double far = 0;
+  double far_sq = 0;  ///< distances in tolerances, squared
+};
+
+/// All are plain runs of doubles, which add up one by one.
 inline constexpr int kMomentSums = sizeof(RegionMoments) / sizeof(double);
 inline constexpr int kResidualSums = sizeof(RegionResiduals) / sizeof(double);
-inline constexpr int kMostRegionSums = kMomentSums > kResidualSums ? kMomentSums : kResidualSums;
+inline constexpr int kSideSums = sizeof(PlaneSides) / sizeof(double);
+inline constexpr int kMostRegionSums = max_of(max_of(kMomentSums, kResidualSums), kSideSums);
 
 struct SphereModel {
   Vec3d centre;
@@ -67,6 +75,7 @@ struct RegionFit {
   double plane_rms_m = INFINITY;
   double extent_m = 0;  ///< length of a rod with the largest deviation
   double tolerance_m = 0;
+  bool parts = false;  ///< a plane with something else that leaked into it
   CurvedModels curved;
   SphereModel best_sphere;
   CylinderModel best_cylinder;
@@ -330,6 +339,29 @@ SEXTANT_HD inline SurfaceKind kind_of(const RegionFit& fit) {
   if (sphere) return SurfaceKind::kSphere;
   return fit.plane_rms_m <= kMostDeviation * fit.tolerance_m ? SurfaceKind::kPlane
                                                              : SurfaceKind::kFreeForm;
+}
+
+/// Points farther from a plane than this many tolerances do not belong to it.
+inline constexpr double kFar = 3.0;
+/// The part of a ball or a pipe that faces the camera is nearly flat, but its normals are not
+/// alike: those of a plane are, within 20°.
+inline constexpr double kCosAlike = 0.94;
+
+/// A plane through the points near the plane so far. The region is that plane and something else
+/// when most points lie on it and the others well away: a surface that is only bent has its far
+/// points just beyond the limit.
+SEXTANT_HD inline void fit_to_near_side(RegionFit& fit, const PlaneSides& sides) {
+  constexpr double kLeastShare = 0.7;
+  constexpr double kWellAway = 6.0;
+  constexpr double kLeastFar = 50;
+  constexpr double kLeastPoints = 10;
+  fit.parts = false;
+  if (!(sides.near.count >= kLeastPoints)) return;
+  const RegionFit near = fit_from_moments(sides.near, fit.origin, fit.tolerance_m, false);
+  fit.mean = near.mean;
+  fit.plane_normal = near.plane_normal;
+  fit.parts = sides.near.count >= kLeastShare * fit.count && sides.far >= kLeastFar &&
+              sides.far_sq >= kWellAway * kWellAway * sides.far;
 }
 
 /// The axis without its sign: its largest component is positive.

@@ -9,8 +9,8 @@
 
 namespace sextant::detail::segmentation {
 
-/// A point of neither kind has no part in any region.
-enum PointFlag : std::uint8_t { kNoPoint = 0, kOnCrease = 1, kSmooth = 2 };
+/// Points that are none, on a crease, smooth, and smooth but not on the plane they were linked to.
+enum PointFlag : std::uint8_t { kNoPoint, kOnCrease, kSmooth, kApart };
 
 /// Width and height of a pixel at unit depth, as sums before they are means.
 struct PixelPitch {
@@ -72,6 +72,7 @@ struct PixelSurface {
   SegmentOptions options;
   const PixelSize* pixel;  ///< at unit depth
 
+  static constexpr bool kClosesGaps = true;
   /// Steepest surface that is compared: beyond, the sides of a pixel are different things.
   static constexpr float kMostStretch_sq = 100.0f;
 
@@ -89,7 +90,7 @@ struct PixelSurface {
   /// The angle between normals on either side that a facing surface may have: the crease, or the
   /// noise of two normals. A 7 × 7 window's normal errs by σ over √(Σ u²) = 14 pixels.
   SEXTANT_HD float crease_limit(float z_m) const {
-    const float noise = 2.5f * 1.4142135f / 14.0f * noise_m(z_m) / pixel_m(z_m);
+    const float noise = 3.5f * 1.4142135f / 14.0f * noise_m(z_m) / pixel_m(z_m);
     return max_of(options.crease_angle_rad, noise);
   }
 
@@ -145,13 +146,15 @@ struct PixelSurface {
     return false;
   }
 
-  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid) const {
+  /// Whether the pixel lies on no crease; its area as well, which clouds find on the way.
+  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid, float& area_m2) const {
+    area_m2 = pixel_area_m2(i);
     return !on_crease(static_cast<int>(i), valid);
   }
 
   /// A pixel's share of the surface: the solid angle of the pixel over the cosine of the slant,
   /// which is taken to be at most 87°.
-  SEXTANT_HD float area_m2(std::int64_t i) const {
+  SEXTANT_HD float pixel_area_m2(std::int64_t i) const {
     const Vec3f p = points[i];
     const float along = max_of(std::abs(dot(normals[i], p)), 0.05f * norm(p));
     return p.z * p.z * p.z / along * pixel->x * pixel->y;
@@ -198,6 +201,8 @@ struct CloudSurface {
   CloudSegmentOptions options;
   float cos_link;
 
+  static constexpr bool kClosesGaps = false;
+
   SEXTANT_HD std::int64_t size() const { return grid.size; }
   SEXTANT_HD double tolerance_m(double) const {
     return double{options.fit_tolerance} * double{options.radius_m};
@@ -205,25 +210,19 @@ struct CloudSurface {
   SEXTANT_HD bool is_valid(std::int64_t i) const {
     return is_finite(points[i]) && is_finite(normals[i]);
   }
-  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid) const {
-    if (stick != nullptr) return stick[i] > plate[i] && stick[i] > ball[i];
+  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid, float& area_m2) const {
     float sum = 0.0f;
     float count = 0.0f;
     for_each_neighbour(grid, points[i], options.radius_m, [&](const GridPoint& q, float) {
       if (valid[q.index] < 0) return;
-      const Vec3f m = normals[q.index];
       // |n - m|² for the sign of m that is nearer.
-      sum += max_of(0.0f, 2.0f - 2.0f * std::abs(dot(normals[i], m)));
+      sum += max_of(0.0f, 2.0f - 2.0f * std::abs(dot(normals[i], normals[q.index])));
       count += 1.0f;
     });
+    area_m2 = 3.1415927f * options.radius_m * options.radius_m / count;
+    if (stick != nullptr) return stick[i] > plate[i] && stick[i] > ball[i];
     const float limit = options.normal_spread_rad;
     return sum <= limit * limit * (count - 1.0f);
-  }
-  SEXTANT_HD float area_m2(std::int64_t i) const {
-    int count = 0;
-    for_each_neighbour(grid, points[i], options.radius_m,
-                       [&](const GridPoint&, float) { ++count; });
-    return 3.1415927f * options.radius_m * options.radius_m / static_cast<float>(count);
   }
   SEXTANT_HD bool linked(int i, int j) const {
     const Vec3f d = points[j] - points[i];

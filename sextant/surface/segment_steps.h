@@ -3,9 +3,6 @@
 
 #include <atomic>
 
-#include "sextant/core/reduce.h"
-#include "sextant/core/scan.h"
-#include "sextant/core/sort.h"
 #include "sextant/surface/segment_fit_math.h"
 #include "sextant/surface/segment_math.h"
 
@@ -61,45 +58,35 @@ SEXTANT_HD inline void join(std::int32_t* parent, std::int32_t i, std::int32_t j
   }
 }
 
-/// One more at counts[at]; sums of integers do not depend on the order.
-SEXTANT_HD inline void count_one(std::int32_t* counts, std::int32_t at) {
-#if defined(__CUDA_ARCH__)
-  // Neighbours mostly count at the same place: one of them adds for all.
-  const unsigned same = __match_any_sync(__activemask(), at);
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  if (__ffs(static_cast<int>(same)) - 1 == lane) atomicAdd(counts + at, __popc(same));
-#else
-  std::atomic_ref(counts[at]).fetch_add(1, std::memory_order_relaxed);
-#endif
-}
-
-/// Memory of one segmentation, as the steps see it. n points, at most `most` regions.
+/// Memory of one segmentation, as the steps see it. n points, at most `most` regions. After
+/// `gather`, regions stand in the order of their roots, and the points of each in theirs.
 struct SegmentState {
   std::int32_t n = 0;
   std::int32_t most = 0;
   std::int32_t slots = 0;  ///< room for slices of regions
 
-  std::uint8_t* flags = nullptr;           ///< PointFlag
-  std::int32_t* parent = nullptr;          ///< n; means something for smooth points
-  std::int32_t* counts = nullptr;          ///< n + 1
+  std::uint8_t* flags = nullptr;           ///< n; PointFlag
+  float* area_m2 = nullptr;                ///< n; of points with a flag
+  std::int32_t* parent = nullptr;          ///< n; -1 for points that no region begins with
   std::int32_t* source = nullptr;          ///< n; the smooth point that a label comes from, or -1
-  std::int32_t* source_before = nullptr;   ///< n
-  std::uint32_t* keys = nullptr;           ///< n; root of the region, n for none; then sorted
-  std::uint32_t* order = nullptr;          ///< n; points, region by region
-  std::int32_t* heads = nullptr;           ///< n; 1 where a region begins in `order`
-  std::int32_t* ranks = nullptr;           ///< n + 1; regions before; the last is their number
-  std::int32_t* region_first = nullptr;    ///< most + 1; into `order`
+  std::int32_t* source_before = nullptr;   ///< n; CUDA only
+  std::int32_t* root = nullptr;            ///< n; of the region of a point, or -1
   std::int32_t* region_of_root = nullptr;  ///< n
+  std::int32_t* counts = nullptr;          ///< n; scratch
+  std::int32_t* ranks = nullptr;           ///< n + 1; scratch; the last is the number of regions
+  std::uint32_t* keys = nullptr;           ///< n; CUDA only
+  std::uint32_t* order = nullptr;          ///< n; points, region by region
+  std::int32_t* region_root = nullptr;     ///< most
+  std::int32_t* region_first = nullptr;    ///< most + 1; into `order`
   std::int32_t* slot_region = nullptr;     ///< slots; -1 for none
   double* partial = nullptr;               ///< slots × kMostRegionSums
   RegionFit* fits = nullptr;               ///< most
-  std::uint64_t* ranking = nullptr;        ///< most
-  std::uint32_t* ranked = nullptr;         ///< most
+  std::uint64_t* ranking = nullptr;        ///< most; CUDA only
+  std::uint32_t* ranked = nullptr;         ///< most; regions, the largest first
   std::int32_t* numbers = nullptr;         ///< most; label of each region
 
   SEXTANT_HD std::int32_t regions() const { return ranks[n]; }
-  /// The root of the region of a point, -1 for none.
-  SEXTANT_HD std::int32_t root_of(std::int64_t i) const {
+  SEXTANT_HD std::int32_t current_root(std::int64_t i) const {
     return source[i] >= 0 ? parent[source[i]] : -1;
   }
 };
@@ -123,7 +110,6 @@ struct FindValid {
   SegmentState s;
   SEXTANT_HD void operator()(std::int64_t i) const {
     s.parent[i] = surface.is_valid(i) ? static_cast<std::int32_t>(i) : -1;
-    s.counts[i] = 0;
   }
 };
 
@@ -135,8 +121,25 @@ struct FlagPoint {
     if (s.parent[i] < 0) {
       s.flags[i] = kNoPoint;
     } else {
-      s.flags[i] = surface.is_smooth(i, s.parent) ? kSmooth : kOnCrease;
+      s.flags[i] = surface.is_smooth(i, s.parent, s.area_m2[i]) ? kSmooth : kOnCrease;
     }
+  }
+};
+
+/// Regions begin with smooth points. In images, one between two on a crease counts as a gap in
+/// that crease, which must not join what lies on either side.
+template <class Surface>
+struct StartPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    bool inside = s.flags[i] == kSmooth;
+    if constexpr (Surface::kClosesGaps) {
+      int creases = 0;
+      surface.each_neighbour(i, [&](std::int32_t j) { creases += s.flags[j] == kOnCrease; });
+      inside = inside && creases < 2;
+    }
+    s.parent[i] = inside ? static_cast<std::int32_t>(i) : -1;
   }
 };
 
@@ -145,111 +148,35 @@ struct LinkPoint {
   Surface surface;
   SegmentState s;
   SEXTANT_HD void operator()(std::int64_t i) const {
-    if (s.flags[i] != kSmooth) return;
+    if (load_parent(s.parent, static_cast<std::int32_t>(i)) < 0) return;
     surface.each_pair(i, [&](std::int32_t j) {
-      if (s.flags[j] != kSmooth || !surface.linked(static_cast<int>(i), j)) return;
+      if (load_parent(s.parent, j) < 0 || s.flags[i] != s.flags[j]) return;
+      if (!surface.linked(static_cast<int>(i), j)) return;
       join(s.parent, static_cast<std::int32_t>(i), j);
     });
   }
 };
 
-/// Every smooth point gets its root as parent.
-struct FlattenPoint {
-  SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    if (s.flags[i] != kSmooth) return;
-    const std::int32_t at = static_cast<std::int32_t>(i);
-    store_parent(s.parent, at, find_root(s.parent, at));
-  }
-};
-
-struct CountPoint {
-  SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    if (s.flags[i] == kSmooth) count_one(s.counts, s.parent[i]);
-  }
-};
-
-/// The points of small regions are free to join another.
-struct StartSource {
-  SegmentState s;
-  int min_points;
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    const bool keeps = s.flags[i] == kSmooth && s.counts[s.parent[i]] >= min_points;
-    s.source[i] = keeps ? static_cast<std::int32_t>(i) : -1;
-  }
-};
-
 /// A point without a region takes that of the neighbour whose tangent plane, at the smooth point
-/// that the neighbour's own label came from, it is nearest to; of equal ones the lowest.
+/// that the neighbour's own label came from, it is nearest to; of equal ones the lowest. Returns
+/// that smooth point, -1 when there is none.
 template <class Surface>
-struct AttachPoint {
-  Surface surface;
-  SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    std::int32_t best = s.source_before[i];
-    if (best < 0 && s.flags[i] != kNoPoint) {
-      float least = surface.attach_m(static_cast<int>(i));
-      surface.each_neighbour(i, [&](std::int32_t j) {
-        const std::int32_t from = s.source_before[j];
-        if (from < 0) return;
-        const float offset =
-            std::abs(dot(surface.normals[from], surface.points[i] - surface.points[from]));
-        if (offset < least || (offset == least && (best < 0 || from < best))) {
-          least = offset;
-          best = from;
-        }
-      });
+SEXTANT_HD std::int32_t nearest_source(const Surface& surface, const std::int32_t* source,
+                                       std::int64_t i) {
+  std::int32_t best = -1;
+  float least = surface.attach_m(static_cast<int>(i));
+  surface.each_neighbour(i, [&](std::int32_t j) {
+    const std::int32_t from = source[j];
+    if (from < 0) return;
+    const float offset =
+        std::abs(dot(surface.normals[from], surface.points[i] - surface.points[from]));
+    if (offset < least || (offset == least && (best < 0 || from < best))) {
+      least = offset;
+      best = from;
     }
-    s.source[i] = best;
-  }
-};
-
-struct KeyPoint {
-  SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    const std::int32_t root = s.root_of(i);
-    s.keys[i] = static_cast<std::uint32_t>(root >= 0 ? root : s.n);
-    s.order[i] = static_cast<std::uint32_t>(i);
-  }
-};
-
-struct FindHead {
-  SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t j) const {
-    const bool in_region = s.keys[j] < static_cast<std::uint32_t>(s.n);
-    s.heads[j] = in_region && (j == 0 || s.keys[j] != s.keys[j - 1]) ? 1 : 0;
-  }
-};
-
-struct PlaceRegion {
-  SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t j) const {
-    const bool in_region = s.keys[j] < static_cast<std::uint32_t>(s.n);
-    const std::int32_t at = static_cast<std::int32_t>(j);
-    if (s.heads[j] == 1) {
-      s.region_first[s.ranks[j]] = at;
-      s.region_of_root[s.keys[j]] = s.ranks[j];
-    }
-    if (!in_region && (j == 0 || s.keys[j - 1] < static_cast<std::uint32_t>(s.n))) {
-      s.region_first[s.regions()] = at;
-    }
-    if (in_region && at == s.n - 1) s.region_first[s.regions()] = s.n;
-  }
-};
-
-struct ClearSlot {
-  SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t slot) const { s.slot_region[slot] = -1; }
-};
-struct PlaceSlots {
-  SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t region) const {
-    const std::int32_t r = static_cast<std::int32_t>(region);
-    if (r >= s.regions()) return;
-    for (std::int32_t k = 0; k < slices_of(s, r); ++k) s.slot_region[first_slot(s, r) + k] = r;
-  }
-};
+  });
+  return best;
+}
 
 /// What is summed over a region's points: its moments, then the residuals of its models.
 template <class Surface, bool kFinal>
@@ -261,11 +188,11 @@ struct MomentsOfPoint {
   SEXTANT_HD bool wanted(std::int32_t) const { return true; }
   /// What `add` needs to know of a region: where its offsets begin.
   SEXTANT_HD Vec3d region(std::int32_t r) const {
-    return cast<double>(surface.points[s.keys[s.region_first[r]]]);
+    return cast<double>(surface.points[s.region_root[r]]);
   }
   SEXTANT_HD void add(const Vec3d& origin, std::int32_t i, RegionMoments& sums) const {
     sums.points += 1.0;
-    if constexpr (kFinal) sums.area_m2 += double{surface.area_m2(i)};
+    if constexpr (kFinal) sums.area_m2 += double{s.area_m2[i]};
     if (s.source[i] != i) return;
     add_to_moments(sums, cast<double>(surface.points[i]) - origin,
                    cast<double>(surface.normals[i]));
@@ -274,6 +201,57 @@ struct MomentsOfPoint {
     const Vec3d origin = region(r);
     const double depth_m = origin.z + sums.sum[2] / max_of(sums.count, 1.0);
     s.fits[r] = fit_from_moments(sums, origin, surface.tolerance_m(depth_m), kFinal);
+  }
+};
+
+/// Distance of a point from the plane of its region, in tolerances at its depth.
+template <class Surface>
+SEXTANT_HD double plane_distance(const Surface& surface, const RegionFit& fit, std::int64_t i) {
+  const Vec3d q = cast<double>(surface.points[i]) - fit.origin;
+  return dot(fit.plane_normal, q - fit.mean) / surface.tolerance_m(double{surface.points[i].z});
+}
+
+/// For regions that are no plane: what lies near the plane so far, with a normal like its own. At
+/// first, near is what is not farther than the average, then less and less.
+template <class Surface>
+struct SidesOfPlane {
+  using Sums = PlaneSides;
+  Surface surface;
+  SegmentState s;
+  double shrink;  ///< of the average distance that is near
+
+  SEXTANT_HD bool wanted(std::int32_t r) const {
+    return s.fits[r].plane_rms_m > kMostDeviation * s.fits[r].tolerance_m;
+  }
+  SEXTANT_HD RegionFit region(std::int32_t r) const { return s.fits[r]; }
+  SEXTANT_HD void add(const RegionFit& fit, std::int32_t i, PlaneSides& sums) const {
+    if (s.source[i] != i) return;
+    const double distance = std::abs(plane_distance(surface, fit, i));
+    const double limit = max_of(kFar, shrink * fit.plane_rms_m / fit.tolerance_m);
+    const Vec3d normal = cast<double>(surface.normals[i]);
+    if (!(distance <= limit)) {
+      sums.far += 1.0;
+      sums.far_sq += distance * distance;
+    } else if (std::abs(dot(normal, fit.plane_normal)) >= kCosAlike) {
+      add_to_moments(sums.near, cast<double>(surface.points[i]) - fit.origin, normal);
+    }
+  }
+  SEXTANT_HD void finish(std::int32_t r, const PlaneSides& sums) const {
+    fit_to_near_side(s.fits[r], sums);
+  }
+};
+
+/// Regions begin anew, and what leaked into a plane apart from it.
+template <class Surface>
+struct PartPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    if (s.parent[i] < 0) return;
+    s.parent[i] = static_cast<std::int32_t>(i);
+    if (s.root[i] < 0) return;
+    const RegionFit& fit = s.fits[s.region_of_root[s.root[i]]];
+    if (fit.parts && !(std::abs(plane_distance(surface, fit, i)) <= kFar)) s.flags[i] = kApart;
   }
 };
 
@@ -332,36 +310,26 @@ struct MergePoint {
   SegmentState s;
   double cos_angle;
   SEXTANT_HD void operator()(std::int64_t i) const {
-    if (s.source[i] < 0) return;
-    const std::int32_t r = s.region_of_root[s.keys[i]];
+    const std::int32_t own = s.root[i];
+    if (own < 0) return;
     surface.each_pair(i, [&](std::int32_t j) {
-      if (s.source[j] < 0 || s.keys[j] == s.keys[i]) return;
-      const RegionFit& a = s.fits[r];
-      const RegionFit& b = s.fits[s.region_of_root[s.keys[j]]];
+      const std::int32_t other = s.root[j];
+      if (other < 0 || other == own) return;
+      const RegionFit& a = s.fits[s.region_of_root[own]];
+      const RegionFit& b = s.fits[s.region_of_root[other]];
       const Vec3d apart = cast<double>(surface.points[j] - surface.points[i]);
-      if (!(std::abs(dot(a.plane_normal, apart)) <=
-            double{surface.attach_m(static_cast<int>(i))})) {
-        return;
-      }
-      if (!is_same_plane(a, b, cos_angle)) return;
-      join(s.parent, static_cast<std::int32_t>(s.keys[i]), static_cast<std::int32_t>(s.keys[j]));
+      const double limit_m = double{surface.attach_m(static_cast<int>(i))};
+      if (!(std::abs(dot(a.plane_normal, apart)) <= limit_m)) return;
+      if (is_same_plane(a, b, cos_angle)) join(s.parent, own, other);
     });
   }
 };
 
-/// Large regions first, of equal ones the lower root.
-struct RankRegion {
-  SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t region) const {
-    const std::int32_t r = static_cast<std::int32_t>(region);
-    s.ranked[r] = static_cast<std::uint32_t>(r);
-    s.ranking[r] = ~std::uint64_t{0};
-    if (r >= s.regions()) return;
-    const std::uint32_t size =
-        static_cast<std::uint32_t>(s.region_first[r + 1] - s.region_first[r]);
-    s.ranking[r] = std::uint64_t{~size} << 32 | s.keys[s.region_first[r]];
-  }
-};
+/// Sorts large regions first, of equal ones the lower root.
+SEXTANT_HD inline std::uint64_t ranking_of(const SegmentState& s, std::int32_t r) {
+  const std::uint32_t size = static_cast<std::uint32_t>(s.region_first[r + 1] - s.region_first[r]);
+  return std::uint64_t{~size} << 32 | static_cast<std::uint32_t>(s.region_root[r]);
+}
 
 struct WriteRegion {
   SegmentState s;
@@ -372,8 +340,7 @@ struct WriteRegion {
     if (place >= s.regions()) return;
     const std::int32_t r = static_cast<std::int32_t>(s.ranked[place]);
     s.numbers[r] = static_cast<std::int32_t>(place) + 1;
-    regions[place] =
-        finished_region(s.fits[r], static_cast<std::int32_t>(s.keys[s.region_first[r]]));
+    regions[place] = finished_region(s.fits[r], s.region_root[r]);
   }
 };
 
@@ -382,7 +349,7 @@ struct WriteLabel {
   SegmentState s;
   ImageView<std::int32_t> labels;
   SEXTANT_HD void operator()(std::int64_t i) const {
-    const std::int32_t root = s.root_of(i);
+    const std::int32_t root = s.root[i];
     const int v = static_cast<int>(i / labels.width);
     const int u = static_cast<int>(i - std::int64_t{v} * labels.width);
     labels(u, v) = root >= 0 ? s.numbers[s.region_of_root[root]] : 0;

@@ -193,6 +193,34 @@ TEST(Segment, PlaneCutByBadNormalsIsJoined) {
   }
 }
 
+// Without a crease all is linked: the wall is found as the plane that most of it lies on.
+TEST(Segment, PlaneIsPartedFromTheSlopeItRunsInto) {
+  // From column 130 on the wall bends towards the camera, as a pipe of 23 px radius, up to 45°.
+  const OrganisedScene scene =
+      testing::look_at([](const Vec3d& ray) -> std::optional<testing::Hit> {
+        const double beyond_m = ray.x - 50.5 / 525;
+        const double bend_m = 18.0 / 525;
+        if (beyond_m <= 0) return testing::Hit{1.0, {0, 0, -1}};
+        const double rise_m =
+            beyond_m < bend_m ? beyond_m * beyond_m / (2 * bend_m) : beyond_m - bend_m / 2;
+        return testing::Hit{1.0 - rise_m, {0, 0, -1}};
+      });
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Found found = segment_estimated(context, scene);
+    ASSERT_GE(found.regions.size(), 2u);
+    const SurfaceRegion& wall = found.regions[0];
+    EXPECT_EQ(wall.kind, SurfaceKind::kPlane);
+    EXPECT_NEAR(wall.offset_m, -1.0, 1e-3);
+    EXPECT_LT(norm(wall.normal - Vec3f{0, 0, -1}), 0.02f);
+    for (int v = 0; v < scene.height; ++v) {
+      ASSERT_EQ(found.at(10, v, scene.width), 1);
+      ASSERT_EQ(found.at(120, v, scene.width), 1);
+      ASSERT_EQ(found.at(152, v, scene.width), 2);
+    }
+  }
+}
+
 TEST(Segment, SmallRegionsAreDropped) {
   // A square of 7 × 7 pixels before a wall.
   const OrganisedScene scene = testing::look_at([](const Vec3d& ray) {
@@ -219,8 +247,21 @@ std::vector<std::int32_t> flood_fill(const detail::segmentation::PixelSurface& s
   std::vector<std::int32_t> valid, smooth;
   for (std::int64_t i = 0; i < n; ++i) valid.push_back(surface.is_valid(i) ? 0 : -1);
   for (std::int64_t i = 0; i < n; ++i) {
-    smooth.push_back(valid[static_cast<std::size_t>(i)] == 0 && surface.is_smooth(i, valid.data()));
+    float area_m2 = 0;
+    smooth.push_back(valid[static_cast<std::size_t>(i)] == 0 &&
+                     surface.is_smooth(i, valid.data(), area_m2));
   }
+  // A smooth point between two on a crease is a gap in it.
+  std::vector<std::int32_t> gaps;
+  for (std::int32_t i = 0; i < n; ++i) {
+    int creases = 0;
+    surface.each_neighbour(i, [&](std::int32_t j) {
+      const auto at = static_cast<std::size_t>(j);
+      creases += valid[at] == 0 && !smooth[at];
+    });
+    if (creases >= 2) gaps.push_back(i);
+  }
+  for (const std::int32_t gap : gaps) smooth[static_cast<std::size_t>(gap)] = 0;
   std::vector<std::vector<std::int32_t>> regions;
   std::vector<std::int32_t> seen(static_cast<std::size_t>(n), 0);
   for (std::int32_t start = 0; start < n; ++start) {
