@@ -115,14 +115,23 @@ SEXTANT_HD T sample_weight(const QuadricRules& rules, const QuadricWeight<T>& we
   }
 }
 
-/// Adds a sample at `offset_m` from the middle of the patch; about 115 flop, two divisions and a
-/// square root. `inside` says whether it counts; the offset must be finite all the same. kOurs:
-/// robust weights and no bias, without the terms of the other modes. kFirst: the quadric is still a
-/// plane.
+/// A sample's line of the least-squares problem. The first column of J is 1.
+template <class T>
+struct QuadricSample {
+  T weight{};
+  T e{};
+  T j[6] = {};
+};
+
+/// The line of a sample at `offset_m` from the middle of the patch; about 65 flop, two divisions
+/// and a square root. `inside` says whether it counts; the offset must be finite all the same.
+/// kOurs: robust weights and no bias, without the terms of the other modes. kFirst: the quadric is
+/// still a plane, and the samples are counted.
 template <bool kOurs, bool kFirst, class T, class Inside>
-SEXTANT_HD void add_sample(const QuadricFit<T>& fit, const QuadricRules& rules,
-                           const QuadricWeight<T>& weight, const Vec3<T>& offset_m,
-                           const T& distance_sq, const Inside& inside, QuadricSums<T>& sums) {
+SEXTANT_HD QuadricSample<T> make_sample(const QuadricFit<T>& fit, const QuadricRules& rules,
+                                        const QuadricWeight<T>& weight, const Vec3<T>& offset_m,
+                                        const T& distance_sq, const Inside& inside,
+                                        QuadricSums<T>& sums) {
   using Math = LaneMath<T>;
   const T zero(0.0f);
   const T one(1.0f);
@@ -130,8 +139,9 @@ SEXTANT_HD void add_sample(const QuadricFit<T>& fit, const QuadricRules& rules,
   const T y = dot(fit.y_axis, offset_m);
   const T z_turned = dot(fit.z_axis, offset_m);
   const T z = z_turned + fit.lift;
-  T e;
-  T j[6] = {one};
+  QuadricSample<T> sample;
+  T& e = sample.e;
+  T(&j)[6] = sample.j;
   if constexpr (kFirst) {
     e = -z;
     j[1] = -y;
@@ -168,21 +178,28 @@ SEXTANT_HD void add_sample(const QuadricFit<T>& fit, const QuadricRules& rules,
     j[5] = y * py;
   }
   const T e_sq = e * e;
-  const T w = Math::select(inside, sample_weight<kOurs>(rules, weight, e_sq, distance_sq), zero);
+  sample.weight =
+      Math::select(inside, sample_weight<kOurs>(rules, weight, e_sq, distance_sq), zero);
   if constexpr (kFirst) sums.count = sums.count + Math::select(inside, one, zero);
   if constexpr (!kOurs) sums.all_square = sums.all_square + Math::select(inside, e_sq, zero);
+  return sample;
+}
+
+/// 53 flop.
+template <class T>
+SEXTANT_HD void add_sample(const QuadricSample<T>& sample, QuadricSums<T>& sums) {
   SEXTANT_UNROLL
   for (int row = 0; row < 6; ++row) {
-    const T scaled = row == 0 ? w : w * j[row];
+    const T scaled = row == 0 ? sample.weight : sample.weight * sample.j[row];
     sums.normal[row * (row + 1) / 2] = sums.normal[row * (row + 1) / 2] + scaled;
     SEXTANT_UNROLL
     for (int column = 1; column <= row; ++column) {
       T& sum = sums.normal[row * (row + 1) / 2 + column];
-      sum = sum + scaled * j[column];
+      sum = sum + scaled * sample.j[column];
     }
-    sums.right[row] = sums.right[row] + scaled * e;
+    sums.right[row] = sums.right[row] + scaled * sample.e;
   }
-  sums.square = sums.square + w * e_sq;
+  sums.square = sums.square + sample.weight * (sample.e * sample.e);
 }
 
 /// The solution of the normal equations.
