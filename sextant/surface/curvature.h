@@ -125,8 +125,8 @@ struct CurvatureViews {
 ///
 /// Not valid are pixels without a point (or with z <= 0), with fewer than least_samples samples or
 /// less than least_share of the patch, whose samples determine no quadric (on a line, say), and,
-/// with kRobust, where most samples disagree with what was found. Samples beyond twice the depth of
-/// the middle never count.
+/// with kRobust, where most samples disagree with what was found or its radius is below a quarter
+/// of the patch's. Samples beyond twice the depth of the middle never count.
 ///
 /// Accuracy: exact on spheres and cylinders wider than the patch (0.1 % with single pixels, 0.5 %
 /// with average_cells down to R = 40 mm at 1 m), 1e-3 /m on planes. On a sphere of 0.1 m at 1 m

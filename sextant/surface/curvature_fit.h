@@ -62,6 +62,8 @@ SEXTANT_HD QuadricSums<T> sum_samples(const PatchGrid& grid, const PatchMiddle<T
 
 /// Of the samples, the sum of their weights.
 inline constexpr float kLeastAgreement = 0.5f;
+/// Curvature times the patch's radius.
+inline constexpr float kMostBend = 4.0f;
 
 /// `load(du, dv)` is the sample that many pixels from the middle, zero where there is none.
 /// `normal` is where to start, towards the sensor; NaN starts from the line of sight.
@@ -110,9 +112,13 @@ SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const Patch
   T good = Math::select(finite >= zero, one, zero);
   good = Math::select(count >= least, good, zero);
   good = Math::select(count >= share, good, zero);
-  // Robust weights that leave out most samples have found something else than the surface.
   if (rules.weights == CurvatureWeights::kRobust) {
+    // Weights that leave out most samples have found something else than the surface, and of a
+    // surface that is sharper than this there is nothing in the rest of the patch.
     good = Math::select(sums.normal[0] >= count * T(kLeastAgreement), good, zero);
+    const T most = T(kMostBend) / middle.radius_m;
+    good = Math::select(q.k1_per_m <= most, good, zero);
+    good = Math::select(-most <= q.k2_per_m, good, zero);
   }
   good = Math::select(least_pivot > T(kLeastQuadricPivot), good, zero);
   good = Math::select(dot(q.normal, sight) < zero, good, zero);
