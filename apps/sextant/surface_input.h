@@ -9,7 +9,7 @@
 
 namespace sextant::app {
 
-/// What `normals` and `mesh` start from.
+/// What `normals`, `curvature` and `mesh` start from.
 struct SurfaceInput {
   std::string file;     ///< a cloud, or a depth map with its camera
   std::string camera;   ///< empty for clouds
@@ -19,8 +19,13 @@ struct SurfaceInput {
 
 void add_surface_input(CLI::App& command, SurfaceInput& input);
 
-/// The cloud on the context's device; a depth map becomes an organised one.
+/// The cloud on the context's device; a depth map becomes an organised one, and the points of a
+/// mesh without normals get those of its triangles.
 Cloud read_surface_input(const Context& context, const SurfaceInput& input, StepTimes& times);
+
+/// Whether the rows of a cloud on the host are those of a camera at the origin that looks along z:
+/// columns go with x/z and rows with y/z. False for a cloud that was moved into another frame.
+bool seen_from_origin(const Cloud& cloud);
 
 /// Throws Error with the remedy unless the cloud has the rows of an image.
 void require_organised(const Cloud& cloud, const std::string& file);

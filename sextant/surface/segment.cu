@@ -14,7 +14,7 @@ struct FlattenPoint {
   SEXTANT_HD void operator()(std::int64_t i) const {
     const std::int32_t at = static_cast<std::int32_t>(i);
     if (load_parent(s.parent, at) < 0) return;
-    store_parent(s.parent, at, find_root(s.parent, at));
+    store_parent(s.parent, at, root_of(s.parent, at));
   }
 };
 

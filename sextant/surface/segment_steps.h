@@ -49,6 +49,15 @@ SEXTANT_HD inline std::int32_t find_root(std::int32_t* parent, std::int32_t i) {
   return above;
 }
 
+/// The same without writing. When all is joined and each point stores its own root, a writer of
+/// others' parents could put a point back to where it was on the way.
+SEXTANT_HD inline std::int32_t root_of(const std::int32_t* parent, std::int32_t i) {
+  for (std::int32_t above = load_parent(parent, i); above != i; above = load_parent(parent, i)) {
+    i = above;
+  }
+  return i;
+}
+
 SEXTANT_HD inline void join(std::int32_t* parent, std::int32_t i, std::int32_t j) {
   for (;;) {
     i = find_root(parent, i);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/png.h"
@@ -135,6 +136,61 @@ TEST_F(CurvatureCli, OfPointsInAnyOrder) {
   EXPECT_GT(json::parse(automatic.out).at("curvatures"), kWidth * kHeight / 2);
 }
 
+/// An organised cloud in another frame than its camera's has neighbours, but no pixels.
+TEST_F(CurvatureCli, OfAnImageThatWasMoved) {
+  const testing::OrganisedScene scene = ball_before_wall();
+  TriangleMesh mesh;
+  std::vector<Vec3f> moved;
+  for (const Vec3f& p : scene.points) moved.push_back({p.x, -p.y, 0.3f - p.z});
+  mesh.vertices.points = copy(Context::cpu(), moved);
+  mesh.vertices.width = kWidth;
+  mesh.vertices.height = kHeight;
+  ASSERT_TRUE(write_geometry(folder_ / "moved.pcd", mesh).empty());
+  for (const char* extra : {"", " --viewpoint-m 0 0 0.3"}) {
+    const Outcome outcome = run(std::string("curvature moved.pcd -o out.ply --picture out.png "
+                                            "--radius-m 0.03 --json --device cpu") +
+                                extra);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(json::parse(outcome.out).at("patches"), "neighbours");
+    const TriangleMesh read = read_geometry(folder_ / "out.ply");
+    // The sensor is at z = 0.3, and the origin before the ball as well.
+    EXPECT_NEAR(property(read, "k1")[kMiddle], 10, 0.1);
+  }
+  const Outcome behind = run(
+      "curvature moved.pcd -o out.ply --radius-m 0.03 --viewpoint-m 0 0 -0.2 --json --device cpu");
+  ASSERT_EQ(behind.status, 0) << behind.err;
+  EXPECT_NEAR(property(read_geometry(folder_ / "out.ply"), "k2")[kMiddle], -10, 0.1);
+}
+
+/// A closed mesh has no place to be seen from; its triangles say what is outside.
+TEST_F(CurvatureCli, OfAMesh) {
+  TriangleMesh mesh;
+  std::vector<Vec3f> points;
+  std::vector<Vec3i> triangles;
+  constexpr int kRings = 40, kColumns = 80;
+  for (int ring = 0; ring <= kRings; ++ring) {
+    for (int column = 0; column < kColumns; ++column) {
+      const double a = std::numbers::pi * ring / kRings;
+      const double b = 2 * std::numbers::pi * column / kColumns;
+      points.push_back(cast<float>(
+          Vec3d{std::sin(a) * std::cos(b), std::sin(a) * std::sin(b), std::cos(a)} * kRadius_m));
+      const int here = ring * kColumns + column;
+      const int right = ring * kColumns + (column + 1) % kColumns;
+      if (ring == kRings) continue;
+      triangles.push_back({here, here + kColumns, right});
+      triangles.push_back({right, here + kColumns, right + kColumns});
+    }
+  }
+  mesh.vertices.points = copy(Context::cpu(), points);
+  mesh.triangles = copy(Context::cpu(), triangles);
+  ASSERT_TRUE(write_geometry(folder_ / "ball.ply", mesh).empty());
+  const Outcome outcome = run("curvature ball.ply -o out.ply --radius-m 0.03 --device cpu");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const TriangleMesh read = read_geometry(folder_ / "out.ply");
+  for (const float k : property(read, "k1")) ASSERT_NEAR(k, 10, 0.1);
+  for (const float k : property(read, "k2")) ASSERT_NEAR(k, 10, 0.1);
+}
+
 TEST_F(CurvatureCli, PutsPointsBackOntoTheSurface) {
   const std::string input = " coarse.png --camera camera.json --unit-m 0.005 --device cpu ";
   ASSERT_EQ(run("curvature" + input + "-o measured.ply").status, 0);
@@ -148,7 +204,8 @@ TEST_F(CurvatureCli, WrongUsageAndFailure) {
   for (const char* arguments :
        {"curvature", "curvature points.ply", "curvature points.ply -o a.ply --iterations 0",
         "curvature points.ply -o a.ply --weights best",
-        "curvature points.ply -o a.ply --limit-per-m -1"}) {
+        "curvature points.ply -o a.ply --limit-per-m -1",
+        "curvature points.ply -o a.ply --viewpoint-m 1 2"}) {
     EXPECT_EQ(run(arguments).status, 2) << arguments;
   }
   for (const char* arguments :
