@@ -13,6 +13,7 @@
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
 #include "sextant/render/color_map.h"
+#include "sextant/surface/cloud_curvature.h"
 #include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/cloud_resolution.h"
 #include "sextant/surface/voting.h"
@@ -23,11 +24,12 @@ namespace {
 
 /// All methods of the command: those of organised images, and those of clouds in any order, which
 /// take the points of an image too.
-enum class Method { kAutomatic, kRay, kPca, kWeighted, kVoting };
+enum class Method { kAutomatic, kRay, kPca, kWeighted, kVoting, kQuadric };
 constexpr Choice<Method> kMethods[] = {{"ray", Method::kRay},
                                        {"pca", Method::kPca},
                                        {"weighted", Method::kWeighted},
-                                       {"voting", Method::kVoting}};
+                                       {"voting", Method::kVoting},
+                                       {"quadric", Method::kQuadric}};
 
 struct NormalsCommand {
   CommonOptions common;
@@ -75,6 +77,19 @@ Buffer<Vec3f> voted_normals(const Context& context, const NormalsCommand& comman
   return std::move(result.normals);
 }
 
+/// Normals of the quadrics that curvature is read from.
+Buffer<Vec3f> quadric_normals(const Context& context, const NormalsCommand& command,
+                              const Cloud& cloud) {
+  if (cloud.organised()) {
+    const Image<Vec3f> first = estimate_normals(context, organised_points(cloud));
+    return std::move(estimate_curvature(context, organised_points(cloud), first).normals.pixels());
+  }
+  CloudCurvatureOptions options;
+  options.radius_m = command.unorganised.radius_m;
+  options.viewpoint_m = command.unorganised.viewpoint_m;
+  return std::move(estimate_cloud_curvature(context, cloud.points, {}, options).normals);
+}
+
 Buffer<Vec3f> normals_by(Method method, const Context& context, const NormalsCommand& command,
                          Cloud& cloud) {
   CloudNormalsOptions unorganised = command.unorganised;
@@ -84,6 +99,8 @@ Buffer<Vec3f> normals_by(Method method, const Context& context, const NormalsCom
     case Method::kWeighted:
       unorganised.method = CloudNormalsMethod::kWeighted;
       return estimate_cloud_normals(context, cloud.points, unorganised);
+    case Method::kQuadric:
+      return quadric_normals(context, command, cloud);
     case Method::kPca:
       return cloud.organised()
                  ? window_normals(context, cloud, command.organised, NormalsMethod::kPca)
@@ -183,9 +200,9 @@ void add_normals(CLI::App& app) {
               if (choice.name == text) state->method = choice.value;
             }
           },
-          "ray and pca for images; pca, weighted and voting for clouds (default: ray for images, "
-          "weighted for clouds, pca for clouds with --k or --radius-m)")
-      ->check(CLI::IsMember({"ray", "pca", "weighted", "voting"}));
+          "ray, pca and quadric for images; pca, weighted, voting and quadric for clouds (default: "
+          "ray for images, weighted for clouds, pca for clouds with --k or --radius-m)")
+      ->check(CLI::IsMember({"ray", "pca", "weighted", "voting", "quadric"}));
   add_flags_except(*command, state->organised, {"method"});
   add_flags_except(*command, state->unorganised, {"method"});
   add_flags_except(*command, state->voting,

@@ -46,6 +46,7 @@ TEST_F(VotingCli, MethodsAndTheirDefaults) {
   for (const Case& c : {Case{"", "weighted", 2}, Case{"--k 15", "pca", 12},
                         Case{"--method weighted --sigma-m 1", "weighted", 2},
                         Case{"--method pca --radius-m 2", "pca", 2},
+                        Case{"--method quadric --radius-m 2", "quadric", 3},
                         Case{"--method voting --sigma-m 1", "voting", 8},
                         Case{"--method voting --sigma-m 1 --second-pass", "voting", 8}}) {
     SCOPED_TRACE(c.arguments);
