@@ -17,7 +17,7 @@ inline constexpr Choice<SurfaceKind> kSurfaceKinds[] = {{"plane", SurfaceKind::k
                                                         {"free form", SurfaceKind::kFreeForm}};
 
 /// Lengths are in pixels, at the depth they are seen at, and in multiples of the sensor's noise:
-/// the defaults hold from 0.4 to 4 m.
+/// nothing is to be set for one distance or another.
 struct SegmentOptions {
   int reach_px = 3;  ///< the normals this far on either side of a pixel are compared
   /// The largest angle between them on one surface that faces the camera. Over 6 px, 0.4 rad is
@@ -78,17 +78,18 @@ struct Segmentation {
 /// crease_angle_rad, stretched with the slant of the surface (and, where it is more, by 3.5
 /// deviations of what the noise does to normals of 7 × 7 pixels). Pixels on no crease are linked
 /// to those of their four neighbours that lie within the step of their tangent planes; regions are
-/// what links connect. Those with min_points grow back over the creases, planes that are one are
-/// joined, and each region gets the simplest of plane, sphere and cylinder that fits within the
-/// noise, by least squares of the distances.
+/// what links connect. A plane that another surface has leaked into is parted from it. Regions with
+/// min_points grow back over the creases, planes that are one are joined, and each region gets the
+/// simplest of plane, sphere and cylinder that fits within the noise, by least squares of the
+/// distances.
 ///
 /// Without a point or a normal, behind the camera and in no region the label is 0.
 ///
 /// Accuracy: on exact depth, planes within 1e-5, radii within 0.5 %. The same bits on every run and
 /// for every number of threads. CPU and CUDA give the same labels, but for planes within rounding
-/// (1e-9) of the limit for being joined, and the same figures within 1e-5. Cost: about 15 ms for
-/// 640 × 480 on two cores, 60 short launches on CUDA. Waits for the device to learn how many
-/// regions there are.
+/// (1e-9) of the limits for being parted or joined, and the same figures within 1e-5. Cost: about
+/// 60 ms of one core for 640 × 480, of which a fifth stays on one thread; some 80 short launches on
+/// CUDA. Waits for the device to learn how many regions there are.
 Segmentation segment(const Context& context, ImageView<const Vec3f> points,
                      ImageView<const Vec3f> normals, const SegmentOptions& options = {});
 
