@@ -46,7 +46,8 @@ struct CurvatureOptions {
   float relative_cell_gate = 0.01f;  ///< share of the depth; 0.01 suits surfaces up to 80° oblique
   int iterations = 5;
   CurvatureWeights weights = CurvatureWeights::kRobust;
-  float weight_scale_m = 0.001f;  ///< k = its square; the least s of kRobust
+  /// k = its square; the least s of kRobust (times the depth's square in m² beyond 1 m).
+  float weight_scale_m = 0.001f;
   bool first_unweighted = false;  ///< least squares in the first iteration
   bool cut_at_edges = true;       ///< leave out samples beyond the depth gates of the middle
   float depth_gate_m = 0.03f;
