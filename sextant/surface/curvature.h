@@ -35,7 +35,7 @@ inline constexpr Choice<CurvatureWeights> kCurvatureWeights[] = {
 struct CurvatureOptions {
   PatchShape shape = PatchShape::kSparseDisc;
   int radius_samples = 6;  ///< samples from the middle of the patch to its rim
-  int stride_px = 3;       ///< pixels between samples; unused when radius_m is given
+  int stride_px = 3;       ///< pixels between samples, less where the rim would pass 128 px
   /// The patch is what lies within this distance of the point, whatever its depth; the samples are
   /// as far apart as radius_samples asks for, but no closer than the pixels. 0 for pixels.
   float radius_m = 0.0f;
