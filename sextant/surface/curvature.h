@@ -35,7 +35,7 @@ inline constexpr Choice<CurvatureWeights> kCurvatureWeights[] = {
 struct CurvatureOptions {
   PatchShape shape = PatchShape::kSparseDisc;
   int radius_samples = 6;  ///< samples from the middle of the patch to its rim
-  int stride_px = 3;       ///< pixels between samples; unused when radius_m is given
+  int stride_px = 3;       ///< pixels between samples, less where the rim would pass 128 px
   /// The patch is what lies within this distance of the point, whatever its depth; the samples are
   /// as far apart as radius_samples asks for, but no closer than the pixels. 0 for pixels.
   float radius_m = 0.0f;
@@ -46,7 +46,8 @@ struct CurvatureOptions {
   float relative_cell_gate = 0.01f;  ///< share of the depth; 0.01 suits surfaces up to 80° oblique
   int iterations = 5;
   CurvatureWeights weights = CurvatureWeights::kRobust;
-  float weight_scale_m = 0.001f;  ///< k = its square; the least s of kRobust
+  /// k = its square; the least s of kRobust (times the depth's square in m² beyond 1 m).
+  float weight_scale_m = 0.001f;
   bool first_unweighted = false;  ///< least squares in the first iteration
   bool cut_at_edges = true;       ///< leave out samples beyond the depth gates of the middle
   float depth_gate_m = 0.03f;

@@ -89,6 +89,11 @@ SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const Patch
   const QuadricRules rules(options);
   QuadricFit<T> fit = QuadricFit<T>::begin(away, middle.radius_m);
   QuadricWeight<T> weight = first_weight(rules, middle.radius_m);
+  // Depth steps of stereo and structured light grow with the square of the depth. A scale below
+  // them would settle on one step and take its neighbours for outliers.
+  const T z_sq = middle.point.z * middle.point.z;
+  const T growth = Math::select(z_sq > one, z_sq, one);
+  weight.least_scale_sq = weight.least_scale_sq * (growth * growth);
   QuadricSums<T> sums = sum_samples<Mode, true>(grid, middle, fit, rules, weight, load);
   const T count = sums.count;
   T least_pivot = one;

@@ -108,7 +108,7 @@ inline constexpr float kScaleShrink = 0.3f;
 template <class T>
 SEXTANT_HD QuadricWeight<T> first_weight(const QuadricRules& rules, const T& radius_m) {
   const T scale = T(rules.weight_scale_m) / radius_m;
-  QuadricWeight<T> weight{T(1.0f) / (scale * scale), T(0.0f), T(INFINITY)};
+  QuadricWeight<T> weight{T(1.0f) / (scale * scale), T(0.0f), T(INFINITY), scale * scale};
   switch (rules.weights) {
     case CurvatureWeights::kRobust:
       weight.inverse_scale_sq = T(1.0f / (kFirstScale * kFirstScale));
@@ -124,7 +124,7 @@ SEXTANT_HD QuadricWeight<T> first_weight(const QuadricRules& rules, const T& rad
     default:
       break;
   }
-  if (rules.first_unweighted) return {T(0.0f), T(0.0f), T(INFINITY)};
+  if (rules.first_unweighted) return {T(0.0f), T(0.0f), T(INFINITY), scale * scale};
   return weight;
 }
 
@@ -143,9 +143,9 @@ SEXTANT_HD QuadricWeight<T> next_weight(const QuadricRules& rules, const T& radi
     const T expected = Math::select(step.square > zero, step.square, zero);
     const T spare = sums.normal[0] - T(6.0f);
     const T variance = expected / Math::select(spare > one, spare, one);
-    const T floor = T(rules.weight_scale_m) / radius_m;
+    weight.least_scale_sq = last.least_scale_sq;
     T scale_sq = variance * T(kRobustDeviations * kRobustDeviations);
-    scale_sq = Math::select(scale_sq > floor * floor, scale_sq, floor * floor);
+    scale_sq = Math::select(scale_sq > last.least_scale_sq, scale_sq, last.least_scale_sq);
     T most = last.inverse_scale_sq * T(1.0f / (kScaleShrink * kScaleShrink));
     most = Math::select(most > zero, most, T(1.0f / (kFirstScale * kFirstScale)));
     weight.inverse_scale_sq = one / scale_sq;

@@ -69,6 +69,7 @@ struct QuadricWeight {
   T inverse_scale_sq{};  ///< 1/s² of kRobust, 1/k of the others, 0 for least squares
   T distance_share{};    ///< kCode: 1/k for distances in metres
   T reject_sq{};         ///< no weight from this e² on
+  T least_scale_sq{};    ///< kRobust: s² is not less
 };
 
 /// Σ w J Jᵀ (lower triangle), Σ w J e and what goes with them. The columns of J belong to the

@@ -355,21 +355,22 @@ TEST(Curvature, ConcaveIsNegative) {
 }
 
 TEST(Curvature, ScalesInversely) {
-  // A scene twice as large has half the curvature, to the bit when lengths are options too.
+  // A scene half as large has twice the curvature, to the bit when lengths are options too.
   OrganisedScene scene = look_at(SphereSurface{}, square_view(70, 0.001));
   const Context context = Context::cpu(2);
-  const HostCurvature small = curvature_of(context, scene);
+  const HostCurvature large = curvature_of(context, scene);
   const std::vector<Vec3f> normals =
       to_host(context, estimate_normals(context, scene.on(context), {}).pixels());
-  for (Vec3f& p : scene.points) p = p * 2.0f;
+  for (Vec3f& p : scene.points) p = p * 0.5f;
   CurvatureOptions options;
-  options.weight_scale_m *= 2;
-  options.depth_gate_m *= 2;
-  const HostCurvature large = curvature_of(context, scene, options, &normals);
+  options.weight_scale_m *= 0.5f;
+  options.depth_gate_m *= 0.5f;
+  const HostCurvature small = curvature_of(context, scene, options, &normals);
   for (std::size_t i = 0; i < small.k1.size(); ++i) {
+    ASSERT_EQ(large.valid[i], small.valid[i]);
     if (small.valid[i] == 0) continue;
-    ASSERT_EQ(large.k1[i] * 2, small.k1[i]);
-    ASSERT_EQ(large.k2[i] * 2, small.k2[i]);
+    ASSERT_EQ(small.k1[i], large.k1[i] * 2);
+    ASSERT_EQ(small.k2[i], large.k2[i] * 2);
   }
 }
 
