@@ -4,9 +4,7 @@
 #include <pcl/features/normal_3d_omp.h>
 #include <pcl/features/principal_curvatures.h>
 
-#include <chrono>
 #include <cmath>
-#include <functional>
 
 #include "bench/report.h"
 #include "sextant/core/graph.h"
@@ -68,13 +66,6 @@ Errors errors_of(const Scene& scene, const CurvatureAt& at) {
     ++count;
   }
   return {std::sqrt(errors.k1 / count), std::sqrt(errors.k2 / count)};
-}
-
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  return time.count();
 }
 
 /// Normals of 20 mm and their variation over 20 mm; the variance of the normals of a sphere over a

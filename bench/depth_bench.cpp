@@ -4,7 +4,6 @@
 #include <pcl/filters/fast_bilateral_omp.h>
 #include <pcl/point_types.h>
 
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <opencv2/imgproc.hpp>
@@ -72,13 +71,6 @@ double rms_mm(const Image<float>& exact, bool smooth_only,
     }
   }
   return 1000 * std::sqrt(sum / static_cast<double>(count));
-}
-
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
 }
 
 /// Medians of several pieces of work, run in turn so that a busy moment hits them all.

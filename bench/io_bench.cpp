@@ -8,7 +8,6 @@
 #include <pcl/point_types.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -65,13 +64,6 @@ void require_same(const std::string& what, const Cloud& ours,
     require(same_point(ours, i, theirs[static_cast<std::size_t>(i)]), what, ": point ", i,
             " differs from PCL's");
   }
-}
-
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  return time.count();
 }
 
 /// Reads in turn, so that both meet the same weather; the ratio is the median of the turns' own.

@@ -11,7 +11,6 @@
 #include <pcl/search/kdtree.h>
 
 #include <Eigen/Eigenvalues>
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <nanoflann.hpp>
@@ -63,13 +62,6 @@ Scan synthetic_scan() {
     }
   }
   return scan;
-}
-
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  return time.count();
 }
 
 /// Times both in turn and adds their medians, and the median ratio with its goal.

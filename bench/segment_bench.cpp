@@ -6,13 +6,10 @@
 #include <pcl/segmentation/organized_multi_plane_segmentation.h>
 #include <pcl/segmentation/region_growing.h>
 
-#include <chrono>
 #include <cmath>
-#include <functional>
 #include <numbers>
 
 #include "bench/report.h"
-#include "sextant/core/graph.h"
 #include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/segment_cloud.h"
 #include "tests/labelled_table.h"
@@ -30,13 +27,6 @@ using PclNormals = pcl::PointCloud<pcl::Normal>;
 constexpr int kTurns = 11;
 constexpr std::uint64_t kSeeds[] = {1, 2, 3};
 constexpr double kThreeDegrees_rad = 3 * std::numbers::pi / 180;
-
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  return time.count();
-}
 
 /// One frame for all: points and the normals of `estimate_normals`.
 struct Frame {
@@ -217,47 +207,13 @@ void time_cloud(std::vector<Row>& rows) {
                   ours.share(), theirs.share(), ours.share() >= theirs.share()});
 }
 
-/// Labels and regions as one recorded sequence, data resident.
-void time_on_cuda(std::vector<Row>& rows) {
-  const Context context = Context::best();
-  if (!context.is_cuda()) return;
-  const Frame frame(TableDepth::kFiltered, kSeeds[0]);
-  const Image<Vec3f> points = copy(context, frame.points);
-  const Image<Vec3f> normals = copy(context, frame.normals);
-  Image<std::int32_t> labels(context, points.width(), points.height());
-  Buffer<SurfaceRegion> regions(
-      context, region_capacity(points.pixels().size(), SegmentOptions{}.min_points));
-  Buffer<std::int32_t> count(context, 1);
-  const auto work = [&] { segment_into(context, points, normals, {}, labels, regions, count); };
-  work();
-  const Graph graph = Graph::capture(context, work);
-  constexpr int kLaunches = 50;
-  std::vector<double> sample;
-  for (int turn = 0; turn < kTurns; ++turn) {
-    context.synchronize();
-    sample.push_back(milliseconds([&] {
-                       for (int k = 0; k < kLaunches; ++k) graph.launch();
-                       context.synchronize();
-                     }) /
-                     kLaunches);
-  }
-  const double median_ms = spread_of(sample).median;
-  rows.push_back({"segmentation, VGA, " + to_string(context.device()) + ", graph replayed",
-                  "ms",
-                  {},
-                  median_ms,
-                  1,
-                  median_ms <= 1});
-}
-
 int run(const std::string& file) {
   std::vector<Row> rows;
   compare(TableDepth::kExact, "exact depth", rows);
   compare(TableDepth::kRaw, "Kinect noise", rows);
   compare(TableDepth::kFiltered, "Kinect noise, filtered", rows);
   time_cloud(rows);
-  time_on_cuda(rows);
-  publish("segment", list_devices().devices.back().name, rows, file);
+  publish("segment", list_devices().devices.front().name, rows, file);
   return 0;
 }
 

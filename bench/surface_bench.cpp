@@ -4,7 +4,6 @@
 #include <pcl/features/integral_image_normal.h>
 #include <pcl/surface/organized_fast_mesh.h>
 
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -74,13 +73,6 @@ double mean_error_deg(const Scene& scene, const NormalAt& normal_at) {
     ++count;
   }
   return count > 0 ? sum / count * 180 / std::numbers::pi : NAN;
-}
-
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  return time.count();
 }
 
 /// One way to make normals: its time and its error at each noise.

@@ -3,7 +3,6 @@
 // turn on the same two threads, on clouds of the paper's size and votes; then on the GPU where
 // there is one, as a replayed graph with resident data. Tensors are compared with sums in double.
 // Usage: voting_bench [RESULT.json]
-#include <chrono>
 #include <cmath>
 #include <functional>
 
@@ -36,13 +35,6 @@ Survey plain() {
   SurveyCloud cloud = plain_survey(40800, 0.01, 1);
   scale_to_neighbours(Context::cpu(), 3.0f, 2113, cloud.points);
   return {"41 k points x 2113 votes", 1.0f, cloud.points, cloud.normals, 0.4};
-}
-
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  return time.count();
 }
 
 /// The tensor at point i by definition, in double.

@@ -3,8 +3,8 @@
 
 #include "apps/sextant/curvature_trial.h"
 #include "apps/sextant/experiments.h"
-#include "apps/sextant/graph_time.h"
 #include "apps/sextant/peer.h"
+#include "bench/time_graph.h"
 #include "sextant/surface/cloud_curvature.h"
 #include "sextant/surface/normals.h"
 
@@ -37,7 +37,7 @@ double curvature_ms(const Context& context, const CurvatureFrame& frame,
   const Image<Vec3f> points = copy(context, frame.points);
   Image<Vec3f> normals(context, points.width(), points.height());
   Curvature out = estimate_curvature(context, points, normals, options);
-  return milliseconds(context, [&] {
+  return bench::graph_ms(context, [&] {
     estimate_normals_into(context, points, {}, normals);
     estimate_curvature_into(
         context, points, normals, options,
@@ -49,7 +49,7 @@ double curvature_ms(const Context& context, const CurvatureFrame& frame,
 double cloud_curvature_ms(const Context& context, const CurvatureFrame& frame, float radius_m) {
   const Buffer<Vec3f> points = copy(context, frame.points.pixels());
   CloudCurvature out = estimate_cloud_curvature(context, points, {}, {.radius_m = radius_m});
-  return milliseconds(context, [&] {
+  return bench::graph_ms(context, [&] {
     estimate_cloud_curvature_into(
         context, points, {}, {.radius_m = radius_m},
         {out.k1_per_m, out.k2_per_m, out.direction1, out.normals, out.points, out.valid});

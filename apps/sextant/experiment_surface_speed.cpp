@@ -2,7 +2,7 @@
 #include <functional>
 
 #include "apps/sextant/experiments.h"
-#include "apps/sextant/graph_time.h"
+#include "bench/time_graph.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/deproject.h"
 #include "sextant/surface/normals.h"
@@ -88,9 +88,10 @@ std::vector<bench::Row> surface_speed(const Context& context) {
   std::vector<bench::Row> rows;
   for (const Step& step : steps) {
     const double paper = context.is_cuda() ? step.gpu_ms : step.cpu_ms;
-    rows.push_back({step.what, "ms", {}, milliseconds(context, step.work), {}, {}, paper});
+    rows.push_back({step.what, "ms", {}, bench::graph_ms(context, step.work), {}, {}, paper});
   }
-  bench::Row all{"all five as one sequence",       "ms", {}, milliseconds(context, chain), {}, {},
+  bench::Row all{"all five as one sequence",       "ms", {},
+                 bench::graph_ms(context, chain),  {},   {},
                  context.is_cuda() ? 13.0 : 1699.0};
   if (context.is_cuda()) {
     all.goal = 0.15;

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "apps/sextant/experiments.h"
-#include "apps/sextant/graph_time.h"
 #include "apps/sextant/voting_clouds.h"
+#include "bench/time_graph.h"
 #include "sextant/surface/voting.h"
 
 namespace sextant::app {
@@ -18,7 +18,7 @@ void add_cloud(const Context& context, const std::string& name, const std::vecto
   for (const float sigma_m : {0.05f, 0.1f, 0.2f, 0.5f, 1.0f}) {
     const VotingOptions options{.sigma_m = sigma_m};
     const double time_ms =
-        milliseconds(context, [&] { vote_into(context, points, options, workspace, result); });
+        bench::graph_ms(context, [&] { vote_into(context, points, options, workspace, result); });
     double votes = 0;
     for (const std::int32_t count : to_host(context, result.votes)) votes += count;
     const std::string at = fmt::format("{}, sigma {} m", name, sigma_m);

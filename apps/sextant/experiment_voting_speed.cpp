@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "apps/sextant/experiments.h"
-#include "apps/sextant/graph_time.h"
 #include "apps/sextant/voting_clouds.h"
+#include "bench/time_graph.h"
 #include "sextant/surface/voting.h"
 
 namespace sextant::app {
@@ -27,9 +27,9 @@ void add_cloud(const Context& context, const Figures& figures, const std::vector
   VotingOptions pairs = cells;
   pairs.search = VoterSearch::kBruteForce;
   const double pairs_ms =
-      milliseconds(context, [&] { vote_into(context, points, pairs, workspace, by_pairs); });
+      bench::graph_ms(context, [&] { vote_into(context, points, pairs, workspace, by_pairs); });
   const double cells_ms =
-      milliseconds(context, [&] { vote_into(context, points, cells, workspace, by_cells); });
+      bench::graph_ms(context, [&] { vote_into(context, points, cells, workspace, by_cells); });
   double votes = 0;
   for (const std::int32_t count : to_host(context, by_cells.votes)) votes += count;
   double worst = 0;

@@ -59,7 +59,7 @@ struct CloudSegmentation {
 /// point's share of the disc of its neighbours: right inside a surface, too large along its rim.
 ///
 /// Accuracy, sameness and CUDA as `segment`; the radius from the density is the same everywhere.
-/// Cost: 300 thousand points take about 0.25 s on two cores. Waits for the device.
+/// Cost: mostly the search for neighbours; see docs/benchmarks.md. Waits for the device.
 CloudSegmentation segment_cloud(const Context& context, View<const Vec3f> points,
                                 View<const Vec3f> normals, const CloudSegmentOptions& options = {},
                                 const PointSaliency& saliency = {});
