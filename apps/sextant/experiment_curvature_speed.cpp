@@ -35,7 +35,7 @@ struct Patch {
 double curvature_ms(const Context& context, const CurvatureFrame& frame,
                     const CurvatureOptions& options) {
   const Image<Vec3f> points = copy(context, frame.points);
-  Image<Vec3f> normals(context, points.width(), points.height());
+  Image<Vec3f> normals = estimate_normals(context, points);
   Curvature out = estimate_curvature(context, points, normals, options);
   return bench::graph_ms(context, [&] {
     estimate_normals_into(context, points, {}, normals);

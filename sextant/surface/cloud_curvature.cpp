@@ -154,10 +154,11 @@ void fit_lanes(const CloudCurvatureJob& job, const NeighbourBatch& batch, int fi
   };
   const auto fitted = detail::fit_neighbours<kOurs>(job, -normals, neighbours);
   const detail::QuadricResult<Pack>& results = fitted.result;
-  float k1[N], k2[N], pivot[N];
+  float k1[N], k2[N], weight[N], pivot[N];
   Vec3f direction1[N], normal[N], offset_m[N];
   results.k1_per_m.store(k1);
   results.k2_per_m.store(k2);
+  fitted.weight.store(weight);
   fitted.least_pivot.store(pivot);
   detail::store_points(results.direction1, direction1);
   detail::store_points(results.normal, normal);
@@ -166,6 +167,7 @@ void fit_lanes(const CloudCurvatureJob& job, const NeighbourBatch& batch, int fi
     detail::write_quadric(job, batch.point(first + lane),
                           {{k1[lane], k2[lane], direction1[lane], normal[lane], offset_m[lane]},
                            batch.count(first + lane),
+                           weight[lane],
                            pivot[lane]});
   }
 }

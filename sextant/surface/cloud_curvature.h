@@ -65,7 +65,9 @@ struct CloudCurvatureViews {
 /// NaN, that is the side of the viewpoint.
 ///
 /// There is none where the point is not finite, where it has fewer than least_samples neighbours
-/// with itself, and where they determine no quadric: all equal, on a line or on two.
+/// with itself, and where they determine no quadric: all equal, on a line or on two. With robust
+/// weights also where most neighbours disagree with the quadric, or where it is far sharper than
+/// the neighbourhood is wide.
 ///
 /// Accuracy: without noise, exact on planes, spheres and cylinders up to rounding (1e-3 of 1/radius
 /// and less) while the radius is below that of the surface. CPU and CUDA agree within 1e-3 /

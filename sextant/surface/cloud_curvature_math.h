@@ -3,7 +3,7 @@
 
 #include "sextant/surface/cloud_curvature.h"
 #include "sextant/surface/cloud_normals_math.h"
-#include "sextant/surface/curvature_math.h"
+#include "sextant/surface/curvature_fit.h"
 
 namespace sextant::detail {
 
@@ -45,6 +45,7 @@ template <class T>
 struct CloudQuadric {
   QuadricResult<T> result;
   T count;        ///< neighbours
+  T weight;       ///< sum of their last weights
   T least_pivot;  ///< of all steps
 };
 
@@ -80,6 +81,7 @@ SEXTANT_HD CloudQuadric<T> fit_neighbours(const CloudCurvatureJob& job, const Ve
     weight = next_weight(job.rules, radius_m, quadric.count, sums, step, weight);
     sums = sum_neighbours<kOurs, false>(fit, job.rules, weight, neighbours);
   }
+  quadric.weight = sums.normal[0];
   quadric.result = result_of(fit, radius_m);
   return quadric;
 }
@@ -94,15 +96,25 @@ SEXTANT_HD inline void write_nothing(const CloudCurvatureViews& out, std::int64_
   if (!out.valid.empty()) out.valid[i] = 0;
 }
 
+/// By the rules of images: see fit_patch.
+SEXTANT_HD inline bool is_valid(const CloudCurvatureJob& job, const CloudQuadric<float>& quadric) {
+  const QuadricResult<float>& q = quadric.result;
+  if (!(quadric.count >= static_cast<float>(job.options.least_samples))) return false;
+  if (!(quadric.least_pivot > kLeastQuadricPivot)) return false;
+  if (!std::isfinite(q.k1_per_m) || !std::isfinite(q.k2_per_m)) return false;
+  if (!is_finite(q.normal) || !is_finite(q.offset_m)) return false;
+  if (job.rules.weights != CurvatureWeights::kRobust) return true;
+  const float most = kMostBend / job.options.radius_m;
+  return quadric.weight >= quadric.count * kLeastAgreement && q.k1_per_m <= most &&
+         q.k2_per_m >= -most;
+}
+
 SEXTANT_HD inline void write_quadric(const CloudCurvatureJob& job, const GridPoint& point,
                                      const CloudQuadric<float>& quadric) {
   const CloudCurvatureViews& out = job.out;
   QuadricResult<float> q = quadric.result;
   const std::int64_t i = point.index;
-  const bool determined = quadric.count >= static_cast<float>(job.options.least_samples) &&
-                          quadric.least_pivot > kLeastQuadricPivot && std::isfinite(q.k1_per_m) &&
-                          std::isfinite(q.k2_per_m) && is_finite(q.normal) && is_finite(q.offset_m);
-  if (!determined) return write_nothing(out, i);
+  if (!is_valid(job, quadric)) return write_nothing(out, i);
   const Vec3f normal = job.oriented(point, q.normal);
   if (dot(normal, q.normal) < 0.0f) {
     // The fit has turned over the edge of what is seen: from the other side (k1, k2) is (-k2, -k1).

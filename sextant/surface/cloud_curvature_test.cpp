@@ -86,7 +86,7 @@ TEST(CloudCurvature, OfASphereIsThatOfTheSphere) {
   for (const double radius_m : {0.03, 0.05, 0.1}) {
     SCOPED_TRACE(radius_m);
     const float patch_m = 0.02f;
-    const auto points = cap_points(4000, radius_m, 0.5, kCentre, nothing);
+    const auto points = cap_points(1500, radius_m, 0.5, kCentre, nothing);
     for (const Context& context : testing::all_contexts()) {
       SCOPED_TRACE(testing::describe(context));
       const Found found = curvature_of(context, points, {.radius_m = patch_m});
@@ -183,8 +183,8 @@ double rms_of(const Found& found, const std::vector<Vec3f>& points, double sigma
 
 TEST(CloudCurvature, UnderNoiseIsAsGoodAsLeastSquares) {
   const std::uint64_t seed = testing::seed_of_test();
-  constexpr float kPatch_m = 0.03f;
-  for (const double sigma_m : {0.0005, 0.002}) {
+  constexpr float kPatch_m = 0.015f;
+  for (const double sigma_m : {0.0002, 0.001}) {
     SCOPED_TRACE(sigma_m);
     const NoisyCap cap = noisy_cap(seed, sigma_m, 0, static_cast<double>(kPatch_m));
     for (const Context& context : testing::all_contexts()) {
@@ -192,7 +192,7 @@ TEST(CloudCurvature, UnderNoiseIsAsGoodAsLeastSquares) {
       const Found found = curvature_of(context, cap.points, {.radius_m = kPatch_m});
       const double expected = expected_rms(sigma_m, static_cast<double>(kPatch_m), cap.neighbours);
       // The ball cuts a curved disc with a little less reach than the flat one, and weights cost a
-      // few percent; patches overlap, so the sample is smaller than the number of points.
+      // few percent; there are some 18 patches that do not overlap, which leaves 10 % to chance.
       EXPECT_NEAR(rms_of(found, cap.points, sigma_m), expected, 0.25 * expected);
       // The same fit puts points back: their noise is averaged over the neighbours.
       double left = 0;
@@ -209,7 +209,7 @@ TEST(CloudCurvature, UnderNoiseIsAsGoodAsLeastSquares) {
 
 TEST(CloudCurvature, OutliersDoLittle) {
   const std::uint64_t seed = testing::seed_of_test();
-  constexpr float kPatch_m = 0.03f;
+  constexpr float kPatch_m = 0.02f;
   constexpr double kSigma_m = 0.0005;
   const NoisyCap cap = noisy_cap(seed, kSigma_m, 0.2, static_cast<double>(kPatch_m));
   const double expected = expected_rms(kSigma_m, static_cast<double>(kPatch_m), cap.neighbours);
@@ -226,6 +226,32 @@ TEST(CloudCurvature, OutliersDoLittle) {
     // Outliers have 17 times the noise; without weights the error is that of their mean square.
     EXPECT_GT(least_squares, 4 * expected);
     EXPECT_LT(robust, 2 * expected);
+  }
+}
+
+/// How many points differ by more than the header allows.
+std::size_t apart(const Found& a, const Found& b, float radius_m) {
+  const float tolerance = 1e-3f / radius_m;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a.k1.size(); ++i) {
+    if (!a.valid[i] && !b.valid[i]) continue;
+    const bool same = std::abs(a.k1[i] - b.k1[i]) <= tolerance &&
+                      std::abs(a.k2[i] - b.k2[i]) <= tolerance &&
+                      norm(a.normals[i] - b.normals[i]) <= 1e-3f &&
+                      norm(a.points[i] - b.points[i]) <= 1e-3f * radius_m;
+    count += !same;  // also where one is NaN
+  }
+  return count;
+}
+
+TEST(CloudCurvature, IsTheSameOnEveryDevice) {
+  const std::uint64_t seed = testing::seed_of_test();
+  const std::vector<Vec3f> points = noisy_cap(seed, 0.0005, 0.05, 0.02, 3000).points;
+  const Found reference = curvature_of(Context::cpu(1), points, {.radius_m = 0.02f});
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Found found = curvature_of(context, points, {.radius_m = 0.02f});
+    EXPECT_LE(apart(found, reference, 0.02f), points.size() / 1000);
   }
 }
 
@@ -255,16 +281,9 @@ TEST(CloudCurvature, OfOnePointEqualsThatOfPacks) {
         detail::CloudCurvaturePoint<false>{job}(i);
       }
     }
-    std::size_t apart = 0;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      ASSERT_EQ(packs.valid[i], one.valid[i]) << "point " << i;
-      const float tolerance = 1e-3f / options.radius_m;
-      apart += std::abs(packs.k1[i] - one.k1[i]) > tolerance ||
-               std::abs(packs.k2[i] - one.k2[i]) > tolerance ||
-               norm(packs.normals[i] - one.normals[i]) > 1e-3f;
-    }
     // A sample on the edge of being rejected changes its patch; the other weights are smooth.
-    EXPECT_LE(apart, points.size() / 1000) << name_of(weights, kCurvatureWeights);
+    EXPECT_LE(apart(packs, one, options.radius_m), points.size() / 1000)
+        << name_of(weights, kCurvatureWeights);
   }
 }
 

@@ -137,7 +137,7 @@ struct CurvatureViews {
 /// The CPU gives the same bits for every number of threads and every instruction set; k of CUDA and
 /// of the CPU agree with double precision within 0.01 /m (and 0.1 % of k) for 99.9 % of the pixels
 /// unless weights jump (kPaperRejecting, kCode). Cost: 129 samples and 5 iterations are about
-/// 70 thousand flop a pixel; 640 × 480 takes 0.3 s on two cores with AVX-512.
+/// 70 thousand flop a pixel; 640 × 480 takes 0.5 s of one core with AVX-512.
 Curvature estimate_curvature(const Context& context, ImageView<const Vec3f> points,
                              ImageView<const Vec3f> normals, const CurvatureOptions& options = {});
 
