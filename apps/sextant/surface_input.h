@@ -5,21 +5,30 @@
 #include <string>
 
 #include "apps/sextant/step_times.h"
-#include "sextant/geometry/cloud.h"
+#include "sextant/depth/bilateral.h"
+#include "sextant/geometry/mesh.h"
 
 namespace sextant::app {
 
-/// What `normals` and `mesh` start from.
+/// What `normals`, `mesh` and `describe` start from.
 struct SurfaceInput {
-  std::string file;    ///< a cloud, or a depth map with its camera
-  std::string camera;  ///< empty for clouds
-  double unit_m = 0;   ///< 0: metres for clouds; for depth what the camera says, else millimetres
+  std::string file;     ///< a cloud, or a depth map with its camera
+  std::string camera;   ///< empty for clouds
+  double unit_m = 0;    ///< 0: metres for clouds; for depth what the camera says, else millimetres
+  bool filter = false;  ///< a depth map, with the bilateral filter
+  BilateralOptions bilateral = {};
+  std::string color = {};  ///< image registered to a depth map; empty without
 };
 
 void add_surface_input(CLI::App& command, SurfaceInput& input);
+/// Flags to filter and colour a depth map.
+void add_depth_input(CLI::App& command, SurfaceInput& input);
 
 /// The cloud on the context's device; a depth map becomes an organised one.
 Cloud read_surface_input(const Context& context, const SurfaceInput& input, StepTimes& times);
+
+/// The same with the triangles that the file has, which depth maps have not.
+TriangleMesh read_surface_mesh(const Context& context, const SurfaceInput& input, StepTimes& times);
 
 /// Throws Error with the remedy unless the cloud has the rows of an image.
 void require_organised(const Cloud& cloud, const std::string& file);
