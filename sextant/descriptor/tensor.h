@@ -3,6 +3,7 @@
 
 #include "sextant/core/mat3.h"
 #include "sextant/descriptor/pairs.h"
+#include "sextant/geometry/cloud.h"
 
 namespace sextant {
 
@@ -77,7 +78,7 @@ struct OrganisedSurface {
 
 /// Memory that compute_tensors_into uses; grows with the size of the image.
 struct TensorWorkspace {
-  Buffer<Vec3f> boxes;            ///< around the triangles of tiles, and of groups of tiles
+  Buffer<Bounds> boxes;           ///< around the triangles of tiles, and of groups of tiles
   Buffer<std::uint64_t> bitmaps;  ///< of triangles, for cubes that cover much of the image
   Buffer<std::int32_t> large;     ///< which tensors need them
 };

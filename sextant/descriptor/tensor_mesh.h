@@ -12,7 +12,7 @@ struct TensorMesh {
   View<const Vec3f> vertices;
   View<const Vec3f> normals;
   Buffer<Vec3i> triangles;          ///< sorted
-  Buffer<Vec3f> boxes;              ///< low and high corner of each
+  Buffer<Bounds> boxes;             ///< low and high corner of each
   Buffer<std::int32_t> edge_order;  ///< the edges 3 t + e, those between the same vertices together
   Buffer<std::int32_t> edge_first;  ///< for edge 3 t + e, where those like it begin in edge_order
   Buffer<std::int32_t> edge_end;
