@@ -35,6 +35,7 @@ void add_convert(CLI::App& app);
 void add_synth(CLI::App& app);
 void add_depth(CLI::App& app);
 void add_normals(CLI::App& app);
+void add_curvature(CLI::App& app);
 void add_mesh(CLI::App& app);
 void add_describe(CLI::App& app);
 void add_reproduce(CLI::App& app);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 #include <functional>
 
 #include "apps/sextant/experiments.h"
-#include "sextant/core/graph.h"
+#include "apps/sextant/graph_times.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/deproject.h"
 #include "sextant/surface/normals.h"
@@ -15,25 +14,6 @@
 namespace sextant::app {
 
 namespace {
-
-/// Milliseconds of one pass of a recorded sequence: the median of many, warm, without transfers. On
-/// CUDA each sample launches the graph several times and waits once.
-double milliseconds(const Context& context, const std::function<void()>& work) {
-  const int repeats = context.is_cuda() ? 20 : 1;
-  const int samples = context.is_cuda() ? 60 : 15;
-  const Graph graph = Graph::capture(context, work);
-  for (int i = 0; i < 3; ++i) graph.launch();
-  context.synchronize();
-  std::vector<double> sample;
-  for (int i = 0; i < samples; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int repeat = 0; repeat < repeats; ++repeat) graph.launch();
-    context.synchronize();
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-    sample.push_back(time.count() / repeats);
-  }
-  return bench::spread_of(sample).median;
-}
 
 /// A sphere and a box before a wall, as Kinect sees them.
 Image<float> kinect_frame(const Camera& camera) {

@@ -18,5 +18,10 @@ struct Experiment {
 
 std::vector<bench::Row> normals_bilateral(const Context& context);
 std::vector<bench::Row> surface_speed(const Context& context);
+std::vector<bench::Row> curvature_accuracy(const Context& context);
+std::vector<bench::Row> curvature_distance(const Context& context);
+std::vector<bench::Row> curvature_noise(const Context& context);
+std::vector<bench::Row> curvature_speed(const Context& context);
+std::vector<bench::Row> curvature_correspondence(const Context& context);
 
 }  // namespace sextant::app

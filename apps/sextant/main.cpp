@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
   sextant::app::add_synth(app);
   sextant::app::add_depth(app);
   sextant::app::add_normals(app);
+  sextant::app::add_curvature(app);
   sextant::app::add_mesh(app);
   sextant::app::add_describe(app);
   sextant::app::add_reproduce(app);

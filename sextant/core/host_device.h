@@ -10,3 +10,10 @@
 #define SEXTANT_CUDA_COMPILER 0
 #define SEXTANT_HD
 #endif
+
+/// Before a short loop whose count is known, so that arrays it indexes stay in registers.
+#if defined(__CUDACC__) || defined(__clang__)
+#define SEXTANT_UNROLL _Pragma("unroll")
+#else
+#define SEXTANT_UNROLL _Pragma("GCC unroll 16")
+#endif

@@ -111,6 +111,8 @@ struct LaneMask {
     return *this;
   }
 
+  friend LaneMask operator&(const LaneMask& a, const LaneMask& b) { return {a.bits & b.bits}; }
+
   void choose(const Lanes<N>& yes, const Lanes<N>& no, Lanes<N>& to) const {
     if constexpr (kFromBits) {
       const Ints chosen = (bits_of(yes).bits & bits) | (bits_of(no).bits & ~bits);

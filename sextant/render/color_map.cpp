@@ -78,6 +78,37 @@ Image<Rgb8> normal_map(ImageView<const Vec3f> normals) {
   return picture;
 }
 
+Rgb8 curvature_color(double k1_share, double k2_share) {
+  const double k1 = std::clamp(k1_share, -1.0, 1.0);
+  const double k2 = std::clamp(k2_share, -1.0, 1.0);
+  const double strength = std::max(std::abs(k1), std::abs(k2));
+  // The shape index, from -1 (bowl) to 1 (ball), is the direction of (k1, k2) in the half plane
+  // k1 >= k2; hues go three quarters round, so that its ends differ.
+  const double shape = 2 / std::numbers::pi * std::atan2(k1 + k2, std::abs(k1 - k2));
+  const double hue_deg = 30 + 135 * (1 - shape);
+  return from_oklch(0.95 - 0.23 * strength, 0.17 * strength, hue_deg * std::numbers::pi / 180);
+}
+
+Image<Rgb8> curvature_map(ImageView<const float> k1_per_m, ImageView<const float> k2_per_m,
+                          float limit_per_m) {
+  require_on(Context::cpu(1), k1_per_m, "k1_per_m");
+  require_on(Context::cpu(1), k2_per_m, "k2_per_m");
+  require(k1_per_m.width == k2_per_m.width && k1_per_m.height == k2_per_m.height,
+          "curvature_map: k1 has ", k1_per_m.width, " x ", k1_per_m.height, " pixels, k2 ",
+          k2_per_m.width, " x ", k2_per_m.height);
+  require(limit_per_m > 0 && std::isfinite(limit_per_m), "limit_per_m: ", limit_per_m,
+          " is not a positive number");
+  Image<Rgb8> picture(Context::cpu(1), k1_per_m.width, k1_per_m.height);
+  for (int v = 0; v < k1_per_m.height; ++v) {
+    for (int u = 0; u < k1_per_m.width; ++u) {
+      const float k1 = k1_per_m(u, v) / limit_per_m;
+      const float k2 = k2_per_m(u, v) / limit_per_m;
+      picture(u, v) = std::isnan(k1) || std::isnan(k2) ? Rgb8{} : curvature_color(k1, k2);
+    }
+  }
+  return picture;
+}
+
 ValueRange value_range(ImageView<const float> values, double low_share, double high_share) {
   require_on(Context::cpu(1), values, "values");
   require(low_share >= 0 && low_share <= high_share && high_share <= 1, "value_range: shares ",

@@ -20,6 +20,17 @@ Image<Rgb8> color_map(ImageView<const float> values, float dark, float light);
 /// towards the camera. Holes are black.
 Image<Rgb8> normal_map(ImageView<const Vec3f> normals);
 
+/// The colour of two principal curvatures k1 >= k2, each as a share of the strongest that is told
+/// apart (clamped to [-1, 1]; in the other order they are the same pair). Hue is the shape: ball
+/// red, rod (k2 = 0) yellow, saddle green, gutter (k1 = 0) blue, bowl violet. The farther from flat
+/// the stronger: a plane is almost white.
+Rgb8 curvature_color(double k1_share, double k2_share);
+
+/// Principal curvatures on the host, of two images of one size, in those colours: `limit_per_m` and
+/// beyond is strongest. Holes are black.
+Image<Rgb8> curvature_map(ImageView<const float> k1_per_m, ImageView<const float> k2_per_m,
+                          float limit_per_m);
+
 /// The values below which the given shares of the finite values lie: {0.01, 0.99} gives a range for
 /// `color_map` that outliers do not stretch. {0, 0} when nothing is finite.
 struct ValueRange {

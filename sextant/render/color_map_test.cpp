@@ -63,6 +63,63 @@ TEST(ColorMap, RangeLeavesOutliersOut) {
   EXPECT_THROW(value_range(values, 0.9, 0.1), Error);
 }
 
+double distance(const Rgb8& a, const Rgb8& b) {
+  return std::hypot(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+
+TEST(ColorMap, CurvaturesHaveAColourForEachShape) {
+  const Rgb8 plane = curvature_color(0, 0);
+  const Rgb8 ball = curvature_color(1, 1);
+  const Rgb8 rod = curvature_color(1, 0);
+  const Rgb8 saddle = curvature_color(1, -1);
+  const Rgb8 gutter = curvature_color(0, -1);
+  const Rgb8 bowl = curvature_color(-1, -1);
+  EXPECT_TRUE(plane.x == plane.y && plane.y == plane.z && plane.x > 220);
+  EXPECT_TRUE(ball.x > ball.y && ball.x > ball.z);
+  EXPECT_TRUE(rod.x > rod.z && rod.y > rod.z);
+  EXPECT_TRUE(saddle.y > saddle.x && saddle.y > saddle.z);
+  EXPECT_TRUE(gutter.z > gutter.x && gutter.z > gutter.y);
+  EXPECT_TRUE(bowl.z > bowl.y && bowl.x > bowl.y);
+  const Rgb8 all[] = {plane, ball, rod, saddle, gutter, bowl};
+  for (const Rgb8& a : all) {
+    for (const Rgb8& b : all) EXPECT_TRUE(&a == &b || distance(a, b) > 60);
+  }
+  EXPECT_EQ(curvature_color(0.2, 0.7), curvature_color(0.7, 0.2));
+  EXPECT_EQ(curvature_color(5, 1), curvature_color(1, 1));
+}
+
+/// A small change of the curvatures is a small change of the colour, also through flat and at the
+/// border of what is told apart: no edge in the picture that is not in the surface.
+TEST(ColorMap, CurvatureColoursHaveNoJumps) {
+  constexpr double kStep = 0.01;
+  for (double k1 = -1.2; k1 <= 1.2; k1 += kStep) {
+    for (double k2 = -1.2; k2 <= k1; k2 += kStep) {
+      const Rgb8 here = curvature_color(k1, k2);
+      ASSERT_LT(distance(here, curvature_color(k1 + kStep, k2)), 16) << k1 << ' ' << k2;
+      ASSERT_LT(distance(here, curvature_color(k1, k2 - kStep)), 16) << k1 << ' ' << k2;
+    }
+  }
+}
+
+TEST(ColorMap, PaintsCurvaturesAndHoles) {
+  Image<float> k1(Context::cpu(), 4, 1);
+  Image<float> k2(Context::cpu(), 4, 1);
+  const float pairs[4][2] = {{10, 10}, {20, 0}, {NAN, 0}, {INFINITY, -5}};
+  for (int u = 0; u < 4; ++u) {
+    k1(u, 0) = pairs[u][0];
+    k2(u, 0) = pairs[u][1];
+  }
+  const Image<Rgb8> picture = curvature_map(k1, k2, 20);
+  EXPECT_EQ(picture(0, 0), curvature_color(0.5, 0.5));
+  EXPECT_EQ(picture(1, 0), curvature_color(1, 0));
+  EXPECT_EQ(picture(2, 0), Rgb8{});
+  EXPECT_EQ(picture(3, 0), curvature_color(1, -0.25));
+  EXPECT_TRUE(curvature_map(Image<float>(), Image<float>(), 1).empty());
+  EXPECT_THROW(curvature_map(k1, k2, 0), Error);
+  EXPECT_THROW(curvature_map(k1, k2, NAN), Error);
+  EXPECT_THROW(curvature_map(k1, Image<float>(), 1), Error);
+}
+
 TEST(ColorMap, NormalsAsColours) {
   const Image<Vec3f> normals(
       copy(Context::cpu(), std::vector<Vec3f>{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}, {NAN, 0, 0}}), 4,

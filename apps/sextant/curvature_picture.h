@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/core/image.h"
+#include "sextant/core/vec.h"
+
+namespace sextant::app {
+
+/// A curvature that most of the finite values do not exceed, from the series 1, 2, 5, 10, 20, …
+/// in 1/m: the strongest colour of a picture. 1 when nothing is finite.
+float fitting_limit_per_m(ImageView<const float> k1_per_m, ImageView<const float> k2_per_m);
+
+/// The pixels in the colours of their curvatures and, to the right, the key: k1 across, k2 up,
+/// both from -limit_per_m to limit_per_m, with ticks. There is nothing where k2 would exceed k1.
+Image<Rgb8> curvature_picture(ImageView<const float> k1_per_m, ImageView<const float> k2_per_m,
+                              float limit_per_m);
+
+}  // namespace sextant::app

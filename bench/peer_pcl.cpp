@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// PCL's operations for `sextant reproduce`, which does not link PCL:
+//   sextant_peer_pcl OPERATION INPUT.pcd OUTPUT [KEY=VALUE ...]
+// writes the result as floats, point by point, to OUTPUT and prints one line of JSON. A further
+// operation is one function and one line in kOperations.
+#include <omp.h>
+#include <pcl/features/normal_3d_omp.h>
+#include <pcl/features/principal_curvatures.h>
+#include <pcl/io/pcd_io.h>
+#include <pcl/search/kdtree.h>
+
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "bench/report.h"
+#include "sextant/core/error.h"
+
+namespace sextant::bench {
+namespace {
+
+using Points = pcl::PointCloud<pcl::PointXYZ>;
+using Normals = pcl::PointCloud<pcl::Normal>;
+
+/// The KEY=VALUE words; one that no operation asked for is refused.
+class Settings {
+ public:
+  Settings(int count, char** words) {
+    for (int i = 0; i < count; ++i) {
+      const std::string word = words[i];
+      const std::size_t equals = word.find('=');
+      require(equals != std::string::npos, "'", word, "' is not KEY=VALUE");
+      values_[word.substr(0, equals)] = word.substr(equals + 1);
+    }
+  }
+  double number(const std::string& key, double otherwise) {
+    asked_.insert(key);
+    const auto found = values_.find(key);
+    if (found == values_.end()) return otherwise;
+    std::size_t used = 0;
+    double value = 0;
+    try {
+      value = std::stod(found->second, &used);
+    } catch (const std::exception&) {
+    }
+    require(used == found->second.size() && used > 0, key, ": '", found->second, "' is no number");
+    return value;
+  }
+  void refuse_others() const {
+    for (const auto& [key, value] : values_) {
+      require(asked_.count(key) > 0, "there is no setting '", key, "' here");
+    }
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+  std::set<std::string> asked_;
+};
+
+/// What an operation gives: its floats and the milliseconds of its steps.
+struct Outcome {
+  int floats_per_point = 0;
+  std::vector<float> values;
+  nlohmann::json times_ms = nlohmann::json::object();
+};
+
+/// Runs the step `repeats` times and notes the median.
+template <class Work>
+void time_step(Outcome& outcome, const char* step, int repeats, const Work& work) {
+  std::vector<double> sample;
+  for (int i = 0; i < repeats; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    sample.push_back(time.count());
+  }
+  outcome.times_ms[step] = spread_of(sample).median;
+}
+
+/// Neighbours for normals: all within `radius`, or the k nearest where it is 0.
+struct NormalsSettings {
+  double radius_m;
+  int k;
+  int threads;
+  int repeats;
+
+  explicit NormalsSettings(Settings& settings)
+      : radius_m(settings.number("radius_m", 0)),
+        k(static_cast<int>(settings.number("k", 15))),
+        threads(static_cast<int>(settings.number("threads", omp_get_num_procs()))),
+        repeats(static_cast<int>(settings.number("repeats", 1))) {
+    require(radius_m >= 0 && k >= 1 && threads >= 1 && repeats >= 1,
+            "radius_m is negative, or k, threads or repeats below 1");
+  }
+};
+
+Normals::Ptr estimate(const Points::Ptr& points, const NormalsSettings& settings, double radius_m) {
+  const auto normals = std::make_shared<Normals>();
+  pcl::NormalEstimationOMP<pcl::PointXYZ, pcl::Normal> estimator(
+      static_cast<unsigned>(settings.threads));
+  estimator.setInputCloud(points);
+  estimator.setSearchMethod(std::make_shared<pcl::search::KdTree<pcl::PointXYZ>>());
+  if (radius_m > 0) {
+    estimator.setRadiusSearch(radius_m);
+  } else {
+    estimator.setKSearch(settings.k);
+  }
+  estimator.compute(*normals);
+  return normals;
+}
+
+/// nx ny nz. Settings: radius_m, or k; threads; repeats.
+Outcome normals(const Points::Ptr& points, Settings& words) {
+  const NormalsSettings settings(words);
+  words.refuse_others();
+  Outcome outcome{3, {}};
+  Normals::Ptr normals;
+  time_step(outcome, "normals", settings.repeats,
+            [&] { normals = estimate(points, settings, settings.radius_m); });
+  for (const pcl::Normal& n : *normals) {
+    outcome.values.insert(outcome.values.end(), {n.normal_x, n.normal_y, n.normal_z});
+  }
+  return outcome;
+}
+
+/// pc1 pc2 and the direction x y z of pc1. Settings: radius_m; normals_radius_m (else the same);
+/// every (only each such point, the others are NaN; the time is that of all, in proportion).
+Outcome curvatures(const Points::Ptr& points, Settings& words) {
+  const NormalsSettings settings(words);
+  const double normals_radius_m = words.number("normals_radius_m", settings.radius_m);
+  const int every = static_cast<int>(words.number("every", 1));
+  words.refuse_others();
+  require(settings.radius_m > 0 && every >= 1, "curvatures: pass radius_m above 0, every from 1");
+  Outcome outcome{5, std::vector<float>(5 * points->size(), NAN)};
+  Normals::Ptr normals;
+  time_step(outcome, "normals", settings.repeats,
+            [&] { normals = estimate(points, settings, normals_radius_m); });
+  const auto chosen = std::make_shared<pcl::Indices>();
+  for (std::size_t i = 0; i < points->size(); i += static_cast<std::size_t>(every)) {
+    chosen->push_back(static_cast<pcl::index_t>(i));
+  }
+  pcl::PointCloud<pcl::PrincipalCurvatures> curvatures;
+  time_step(outcome, "curvatures", settings.repeats, [&] {
+    pcl::PrincipalCurvaturesEstimation<pcl::PointXYZ, pcl::Normal, pcl::PrincipalCurvatures>
+        estimator;
+    estimator.setInputCloud(points);
+    estimator.setInputNormals(normals);
+    estimator.setIndices(chosen);
+    estimator.setSearchMethod(std::make_shared<pcl::search::KdTree<pcl::PointXYZ>>());
+    estimator.setRadiusSearch(settings.radius_m);
+    estimator.compute(curvatures);
+  });
+  const double measured = outcome.times_ms["curvatures"];
+  outcome.times_ms["curvatures"] =
+      measured * static_cast<double>(points->size()) / static_cast<double>(chosen->size());
+  for (std::size_t j = 0; j < chosen->size(); ++j) {
+    const pcl::PrincipalCurvatures& c = curvatures[j];
+    const float values[] = {c.pc1, c.pc2, c.principal_curvature_x, c.principal_curvature_y,
+                            c.principal_curvature_z};
+    std::copy(std::begin(values), std::end(values),
+              outcome.values.begin() + 5 * static_cast<std::ptrdiff_t>((*chosen)[j]));
+  }
+  return outcome;
+}
+
+struct Operation {
+  const char* name;
+  Outcome (*run)(const Points::Ptr& points, Settings& settings);
+};
+constexpr Operation kOperations[] = {{"normals", normals}, {"curvatures", curvatures}};
+
+int run(int argc, char** argv) {
+  std::string names;
+  for (const Operation& operation : kOperations) names += std::string(" ") + operation.name;
+  require(argc >= 4, "usage: sextant_peer_pcl OPERATION INPUT.pcd OUTPUT [KEY=VALUE ...], with",
+          " OPERATION one of", names);
+  for (const Operation& operation : kOperations) {
+    if (operation.name != std::string(argv[1])) continue;
+    const auto points = std::make_shared<Points>();
+    require(pcl::io::loadPCDFile(argv[2], *points) == 0, argv[2], ": PCL cannot read it");
+    Settings settings(argc - 4, argv + 4);
+    const Outcome outcome = operation.run(points, settings);
+    write_file_atomically(argv[3], std::as_bytes(std::span(outcome.values)));
+    const nlohmann::json line{{"library", "PCL " PCL_VERSION_PRETTY},
+                              {"operation", operation.name},
+                              {"points", points->size()},
+                              {"floats_per_point", outcome.floats_per_point},
+                              {"times_ms", outcome.times_ms}};
+    std::printf("%s\n", line.dump().c_str());
+    return 0;
+  }
+  fail("there is no operation '", argv[1], "'; there are", names);
+}
+
+}  // namespace
+}  // namespace sextant::bench
+
+int main(int argc, char** argv) {
+  try {
+    return sextant::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "sextant_peer_pcl: %s\n", error.what());
+    return 1;
+  }
+}
