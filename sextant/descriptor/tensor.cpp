@@ -14,6 +14,13 @@ TensorRows rows_of(TensorSet& tensors) {
           tensors.first.data(),  tensors.indices.data(), tensors.values.data()};
 }
 
+void check_room(const TensorSet& tensors, int bins) {
+  require(tensors.bins == bins, "tensors: made for ", tensors.bins, " bins instead of ", bins);
+  require(tensors.values.size() == tensors.capacity() * bins * bins * bins,
+          "tensors: a packed set has no room for others; make one with TensorSet(context, "
+          "capacity, bins)");
+}
+
 }  // namespace detail
 
 namespace {
@@ -89,11 +96,7 @@ void compute_tensors_into(const Context& context, const OrganisedSurface& surfac
   require_on(context, tensors.count.view(), "tensors");
   require(count.size == 1, "count: ", count.size, " elements instead of 1");
   require(statistics.size == 1, "statistics: ", statistics.size, " elements instead of 1");
-  require(tensors.bins == options.bins, "tensors: made for ", tensors.bins, " bins instead of ",
-          options.bins);
-  require(tensors.values.size() == tensors.capacity() * options.bins * options.bins * options.bins,
-          "tensors: a packed set has no room for others; make one with TensorSet(context, "
-          "capacity, bins)");
+  detail::check_room(tensors, options.bins);
   detail::TensorJob job{.surface = surface,
                         .pairs = pairs,
                         .count = count.data,

@@ -320,6 +320,8 @@ struct TensorRows {
   SEXTANT_HD int all_bins() const { return bins * bins * bins; }
 };
 TensorRows rows_of(TensorSet& tensors);
+/// Throws unless a set has all bins of as many as it says.
+void check_room(const TensorSet& tensors, int bins);
 
 struct TensorJob {
   OrganisedSurface surface = {};
