@@ -29,12 +29,15 @@ bool positive_in_the_middle(const CandidateTile& tile, const Vec3f& p, float rad
     if (distance_sq < radius_sq && !(q == p))
       order.push_back({distance_sq, tile.indices()[i], q - p});
   }
-  std::sort(order.begin(), order.end(), [](const Neighbour& a, const Neighbour& b) {
+  const auto nearer = [](const Neighbour& a, const Neighbour& b) {
     return a.distance_sq != b.distance_sq ? a.distance_sq < b.distance_sq : a.index < b.index;
-  });
+  };
+  const auto first = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2) - kTiePoints / 2;
+  const auto last = first + kTiePoints;
+  std::nth_element(order.begin(), first, order.end(), nearer);
+  std::nth_element(first, last - 1, order.end(), nearer);
   int positive = 0;
-  const std::size_t first = order.size() / 2 - kTiePoints / 2;
-  for (std::size_t i = first; i < first + kTiePoints; ++i) positive += along(order[i].v, axis) > 0;
+  for (auto it = first; it != last; ++it) positive += along(it->v, axis) > 0;
   return positive > kTiePoints / 2;
 }
 

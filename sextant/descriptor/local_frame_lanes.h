@@ -26,21 +26,22 @@ PrincipalAxes principal_axes_cpu(const FrameSums& sums);
 bool positive_in_the_middle(const CandidateTile& tile, const Vec3f& p, float radius_sq,
                             const Vec3d& axis);
 
-using DoubleLanes = double __attribute__((vector_size(64)));
-using LongLanes = std::int64_t __attribute__((vector_size(64)));
-using HalfLanes = float __attribute__((vector_size(32)));
-inline constexpr int kHalf = kLanes / 2;
+/// Four at a time: GCC 12 makes one instruction of their conversion, but not of eight.
+using DoubleLanes = double __attribute__((vector_size(32)));
+using LongLanes = std::int64_t __attribute__((vector_size(32)));
+using FourFloats = float __attribute__((vector_size(16)));
+inline constexpr int kFour = 4;
 
 /// Not by value: a function that returned such a vector would be another one on each machine.
-SEXTANT_INLINE void load_half(const float* from, DoubleLanes& to) {
-  HalfLanes half;
-  std::memcpy(&half, from, sizeof half);
-  to = __builtin_convertvector(half, DoubleLanes);
+SEXTANT_INLINE void load_four(const float* from, DoubleLanes& to) {
+  FourFloats four;
+  std::memcpy(&four, from, sizeof four);
+  to = __builtin_convertvector(four, DoubleLanes);
 }
 
-template <class Eight>
-SEXTANT_INLINE auto sum_of_eight(const Eight& v) {
-  return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+template <class Four>
+SEXTANT_INLINE auto sum_of_four(const Four& v) {
+  return (v[0] + v[2]) + (v[1] + v[3]);
 }
 
 /// Of the rows 0 .. count - 1, with zeros up to a multiple of sixteen: a row of zeros is no point.
@@ -53,20 +54,20 @@ SEXTANT_INLINE FrameSums frame_sums(const FloatColumns& rows, std::int64_t count
     const Lanes<kLanes> inverse = LaneMath<Lanes<kLanes>>::inverse_square_root(squares);
     alignas(64) float inverses[kLanes];
     inverse.store(inverses);
-    for (int half = 0; half < kLanes; half += kHalf) {
+    for (int four = 0; four < kLanes; four += kFour) {
       DoubleLanes x;
-      load_half(rows.column(kDx) + i + half, x);
+      load_four(rows.column(kDx) + i + four, x);
       DoubleLanes y;
-      load_half(rows.column(kDy) + i + half, y);
+      load_four(rows.column(kDy) + i + four, y);
       DoubleLanes z;
-      load_half(rows.column(kDz) + i + half, z);
+      load_four(rows.column(kDz) + i + four, z);
       DoubleLanes square;
-      load_half(rows.column(kDistanceSq) + i + half, square);
+      load_four(rows.column(kDistanceSq) + i + four, square);
       // One Newton step takes the root from 24 to 46 bits.
-      DoubleLanes inverse_half;
-      load_half(inverses + half, inverse_half);
-      const DoubleLanes rough = square * inverse_half;
-      const DoubleLanes distance = rough + (square - rough * rough) * (0.5 * inverse_half);
+      DoubleLanes inverse_four;
+      load_four(inverses + four, inverse_four);
+      const DoubleLanes rough = square * inverse_four;
+      const DoubleLanes distance = rough + (square - rough * rough) * (0.5 * inverse_four);
       const DoubleLanes extent = x * x + y * y + z * z;
       const DoubleLanes zero{};
       const DoubleLanes weight = extent > zero ? radius - distance : zero;
@@ -83,10 +84,10 @@ SEXTANT_INLINE FrameSums frame_sums(const FloatColumns& rows, std::int64_t count
     }
   }
   FrameSums sums;
-  sums.squares = {sum_of_eight(xx), sum_of_eight(xy), sum_of_eight(xz),
-                  sum_of_eight(yy), sum_of_eight(yz), sum_of_eight(zz)};
-  sums.weight = sum_of_eight(weights);
-  sums.kept = static_cast<std::int32_t>(sum_of_eight(kept));
+  sums.squares = {sum_of_four(xx), sum_of_four(xy), sum_of_four(xz),
+                  sum_of_four(yy), sum_of_four(yz), sum_of_four(zz)};
+  sums.weight = sum_of_four(weights);
+  sums.kept = static_cast<std::int32_t>(sum_of_four(kept));
   return sums;
 }
 
@@ -96,20 +97,20 @@ SEXTANT_INLINE void count_positive(const FloatColumns& rows, std::int64_t count,
                                    std::int64_t& z_side) {
   LongLanes on_x{}, on_z{};
   const DoubleLanes zero{};
-  for (std::int64_t i = 0; i < count; i += kHalf) {
+  for (std::int64_t i = 0; i < count; i += kFour) {
     DoubleLanes x;
-    load_half(rows.column(kDx) + i, x);
+    load_four(rows.column(kDx) + i, x);
     DoubleLanes y;
-    load_half(rows.column(kDy) + i, y);
+    load_four(rows.column(kDy) + i, y);
     DoubleLanes z;
-    load_half(rows.column(kDz) + i, z);
+    load_four(rows.column(kDz) + i, z);
     const DoubleLanes along_x = (x * axes.x.x + z * axes.x.z) + y * axes.x.y;
     const DoubleLanes along_z = (x * axes.z.x + z * axes.z.z) + y * axes.z.y;
     on_x -= along_x >= zero;
     on_z -= along_z >= zero;
   }
-  x_side = sum_of_eight(on_x);
-  z_side = sum_of_eight(on_z);
+  x_side = sum_of_four(on_x);
+  z_side = sum_of_four(on_z);
 }
 
 /// The frame of a keypoint at p from its neighbours. Ties are looked up in the tile, or keep their
@@ -122,8 +123,8 @@ SEXTANT_INLINE LocalFrame frame_from_rows(const FloatColumns& rows, std::int64_t
   if (!axes.valid) return {};
   std::int64_t x_side, z_side;
   count_positive(rows, count, axes, x_side, z_side);
-  // Rows of zeros were counted as positive, the last half pack's too.
-  const std::int64_t counted = (count + kHalf - 1) / kHalf * kHalf;
+  // Rows of zeros were counted as positive, those that fill up the last four too.
+  const std::int64_t counted = (count + kFour - 1) / kFour * kFour;
   const std::int64_t zeros = counted - sums.kept;
   const float radius_sq = radius_m * radius_m;
   const auto turned = [&](std::int64_t side, const Vec3d& axis) {

@@ -11,13 +11,21 @@ namespace sextant::detail {
 /// comparisons of sixteen lanes are taken apart.
 template <int N>
 struct ShotLaneMath<Lanes<N>> {
-  static Lanes<N> less(const Lanes<N>& a, const Lanes<N>& b, const Lanes<N>& yes,
-                       const Lanes<N>& no) {
+  SEXTANT_INLINE static Lanes<N> less(const Lanes<N>& a, const Lanes<N>& b, const Lanes<N>& yes,
+                                      const Lanes<N>& no) {
     Lanes<N> result;
     result.v = a.v < b.v ? yes.v : no.v;
     return result;
   }
-  static Lanes<N> whole(const Lanes<N>& v) {
+  SEXTANT_INLINE static Lanes<N> magnitude(const Lanes<N>& v) {
+    typename Lanes<N>::Words bits;
+    std::memcpy(&bits, &v.v, sizeof bits);
+    bits &= 0x7fffffffu;
+    Lanes<N> result;
+    std::memcpy(&result.v, &bits, sizeof bits);
+    return result;
+  }
+  SEXTANT_INLINE static Lanes<N> whole(const Lanes<N>& v) {
     Lanes<N> result;
     result.v = __builtin_convertvector(__builtin_convertvector(v.v, typename Lanes<N>::Ints),
                                        typename Lanes<N>::Floats);
@@ -27,11 +35,29 @@ struct ShotLaneMath<Lanes<N>> {
 
 namespace {
 
-using Pack = Lanes<kLanes>;
+/// Eight at a time: GCC 12 takes chains of choices between sixteen lanes apart.
+constexpr int kVoters = 8;
+using Pack = Lanes<kVoters>;
 
 /// What select_within carries along with a neighbour.
 enum KnownColumn : int { kNx, kNy, kNz, kVotes, kLight, kA, kB, kKnown };
 constexpr int kKnownShape = kLight;
+
+/// Votes of some neighbours, written by many lanes and then counted one after the other.
+struct Ballot {
+  static constexpr int kRoom = 64;
+  alignas(64) std::uint32_t entry[kShotVotes][kRoom];
+  alignas(64) std::uint32_t amount[kShotVotes][kRoom];
+
+  SEXTANT_INLINE void write(const ShotVotes<Pack>& votes, int at) {
+    for (int v = 0; v < kShotVotes; ++v) {
+      const auto entries = __builtin_convertvector(votes.entry[v].v, Pack::Ints);
+      const auto amounts = __builtin_convertvector((votes.amount[v] + Pack(0.5f)).v, Pack::Ints);
+      std::memcpy(entry[v] + at, &entries, sizeof entries);
+      std::memcpy(amount[v] + at, &amounts, sizeof amounts);
+    }
+  }
+};
 
 /// Counts of votes. Neighbours follow each other cell by cell, and one after the other they often
 /// meet the same entry: two halves in turn, so that an addition need not wait for the last.
@@ -43,45 +69,35 @@ class Histogram {
 
   SEXTANT_INLINE void clear() { std::fill(counts_.begin(), counts_.end(), 0u); }
 
-  SEXTANT_INLINE void add(const ShotVotes<Pack>& votes) {
-    alignas(64) std::uint32_t entry[kShotVotes][kLanes];
-    alignas(64) std::uint32_t amount[kShotVotes][kLanes];
-    for (int v = 0; v < kShotVotes; ++v) {
-      const auto entries = __builtin_convertvector(votes.entry[v].v, Pack::Ints);
-      const auto amounts = __builtin_convertvector((votes.amount[v] + Pack(0.5f)).v, Pack::Ints);
-      std::memcpy(entry[v], &entries, sizeof entries);
-      std::memcpy(amount[v], &amounts, sizeof amounts);
-    }
+  /// `count` is even.
+  SEXTANT_INLINE void add(const Ballot& ballot, int count) {
     std::uint32_t* const even = counts_.data();
     std::uint32_t* const odd = even + stride_;
-    for (int lane = 0; lane < kLanes; lane += 2) {
-      for (int v = 0; v < kShotVotes; ++v) even[entry[v][lane]] += amount[v][lane];
-      for (int v = 0; v < kShotVotes; ++v) odd[entry[v][lane + 1]] += amount[v][lane + 1];
+    for (int i = 0; i < count; i += 2) {
+      for (int v = 0; v < kShotVotes; ++v) even[ballot.entry[v][i]] += ballot.amount[v][i];
+      for (int v = 0; v < kShotVotes; ++v) odd[ballot.entry[v][i + 1]] += ballot.amount[v][i + 1];
     }
   }
 
   /// Scaled to length 1; false when nobody voted.
   SEXTANT_INLINE bool write(float* to, int length) {
+    using FourInts = std::int32_t __attribute__((vector_size(16)));
     DoubleLanes squares{};
-    alignas(64) float sums[kLanes];
-    for (int i = 0; i < stride_; i += kLanes) {
-      for (int half = 0; half < kLanes; half += kHalf) {
-        for (int lane = half; lane < half + kHalf; ++lane) {
-          const auto at = static_cast<std::size_t>(i + lane);
-          counts_[at] += counts_[at + static_cast<std::size_t>(stride_)];
-          sums[lane] = static_cast<float>(static_cast<std::int32_t>(counts_[at]));
-        }
-        DoubleLanes value;
-        load_half(sums + half, value);
-        squares += value * value;
-      }
+    std::uint32_t* const counts = counts_.data();
+    for (int i = 0; i < stride_; i += kFour) {
+      FourInts even, odd;
+      std::memcpy(&even, counts + i, sizeof even);
+      std::memcpy(&odd, counts + stride_ + i, sizeof odd);
+      even += odd;
+      std::memcpy(counts + i, &even, sizeof even);
+      const DoubleLanes value = __builtin_convertvector(even, DoubleLanes);
+      squares += value * value;
     }
-    const double length_sq = sum_of_eight(squares);
+    const double length_sq = sum_of_four(squares);
     if (!(length_sq > 0.0)) return false;
     const float inverse = static_cast<float>(1.0 / std::sqrt(length_sq));
     for (int i = 0; i < length; ++i) {
-      to[i] = static_cast<float>(static_cast<std::int32_t>(counts_[static_cast<std::size_t>(i)])) *
-              inverse;
+      to[i] = static_cast<float>(static_cast<std::int32_t>(counts[i])) * inverse;
     }
     return true;
   }
@@ -131,13 +147,20 @@ CandidateColumns candidates(const ShotJob& job, const Scratch& scratch,
   return columns_of(scratch.tile, extra, extras);
 }
 
-/// Sixteen neighbours vote.
+/// What all neighbours of one keypoint share.
+struct Voting {
+  LocalFrame frame;
+  Vec3f keypoint_lab;
+  float scale;
+};
+
+/// Eight neighbours, from `first` on, write their votes at place `at`.
 SEXTANT_INLINE void vote(const ShotJob& job, const FloatColumns& rows, std::int64_t first,
-                         const LocalFrame& frame, const Vec3f& keypoint_lab, float scale,
-                         Histogram& histogram) {
+                         const Voting& voting, int at, Ballot& shape, Ballot& color) {
   const auto load = [&](int column)
                         SEXTANT_INLINED { return Pack::load(rows.column(column) + first); };
   const auto known = [&](int column) SEXTANT_INLINED { return load(kPayload + column); };
+  const LocalFrame& frame = voting.frame;
   const Vec3<Pack> offset{load(kDx), load(kDy), load(kDz)};
   const Pack distance_sq = load(kDistanceSq);
   const Pack inverse = LaneMath<Pack>::inverse_square_root(distance_sq);
@@ -145,18 +168,34 @@ SEXTANT_INLINE void vote(const ShotJob& job, const FloatColumns& rows, std::int6
   const Vec3<Pack> local{frame_dot(offset, frame.x), frame_dot(offset, frame.y),
                          frame_dot(offset, frame.z)};
   const ShotPlace<Pack> place = shot_place(local, distance, inverse, job.sphere);
-  const Pack amount = ShotLaneMath<Pack>::less(distance, Pack(kLeastShotDistance), Pack(0.0f),
-                                               known(kVotes) * Pack(scale));
+  const Pack scale = ShotLaneMath<Pack>::less(distance, Pack(kLeastShotDistance), Pack(0.0f),
+                                              known(kVotes) * Pack(voting.scale));
   if (job.shape) {
     const Vec3<Pack> normal{known(kNx), known(kNy), known(kNz)};
     const ShotBin<Pack> bin = shape_bin(frame_dot(normal, frame.z), job.bins);
-    histogram.add(votes_of(place, bin, static_cast<float>(job.shape_bins), 0.0f, amount));
+    shape.write(votes_of(place, bin, static_cast<float>(job.shape_bins), 0.0f, scale), at);
   }
   if (job.lab) {
     const Vec3<Pack> lab{known(kLight), known(kA), known(kB)};
-    const ShotBin<Pack> bin = color_bin(lab, keypoint_lab, job.bins);
-    histogram.add(votes_of(place, bin, static_cast<float>(kColorBins),
-                           static_cast<float>(job.color_base), amount));
+    const ShotBin<Pack> bin = color_bin(lab, voting.keypoint_lab, job.bins);
+    color.write(votes_of(place, bin, static_cast<float>(kColorBins),
+                         static_cast<float>(job.color_base), scale),
+                at);
+  }
+}
+
+/// Rows 0 .. count - 1 vote; they are filled up with rows that have nothing to give.
+SEXTANT_INLINE void vote_all(const ShotJob& job, const FloatColumns& rows, std::int64_t count,
+                             const Voting& voting, Histogram& histogram) {
+  Ballot shape, color;
+  for (std::int64_t begin = 0; begin < count; begin += Ballot::kRoom) {
+    const int voters = static_cast<int>(min_of<std::int64_t>(Ballot::kRoom, count - begin));
+    for (int at = 0; at < voters; at += kVoters) {
+      vote(job, rows, begin + at, voting, at, shape, color);
+    }
+    const int even = (voters + 1) / 2 * 2;
+    if (job.shape) histogram.add(shape, even);
+    if (job.lab) histogram.add(color, even);
   }
 }
 
@@ -197,11 +236,8 @@ struct ShotOfRange {
     if (within == 0) return refuse(query.index, ShotStatus::kTooFew, {});
     if (within < kLeastShotNeighbours) return refuse(query.index, ShotStatus::kTooFew, frame);
     scratch.histogram.clear();
-    const float scale = vote_scale(count);
     const Vec3f keypoint_lab = job.lab ? job.keypoint_lab[query.index] : Vec3f{};
-    for (std::int64_t i = 0; i < count; i += kLanes) {
-      vote(job, scratch.rows, i, frame, keypoint_lab, scale, scratch.histogram);
-    }
+    vote_all(job, scratch.rows, count, {frame, keypoint_lab, vote_scale(count)}, scratch.histogram);
     if (!scratch.histogram.write(row(query.index), job.length)) {
       return refuse(query.index, ShotStatus::kNoVote, frame);
     }

@@ -11,6 +11,9 @@
 
 namespace sextant::detail {
 
+/// Functions of lanes must take on the registers of whoever calls them.
+#define SEXTANT_HD_INLINE SEXTANT_HD inline __attribute__((always_inline))
+
 inline constexpr int kShotVolumes = 32;  ///< 8 azimuths × 2 radii × 2 elevations
 inline constexpr int kColorBins = 31;
 inline constexpr int kShotVotes = 5;                     ///< entries that a neighbour votes for
@@ -25,26 +28,27 @@ struct ShotLaneMath {
   static SEXTANT_HD T less(const T& a, const T& b, const T& yes, const T& no) {
     return a < b ? yes : no;
   }
+  static SEXTANT_HD T magnitude(const T& v) { return std::abs(v); }
   static SEXTANT_HD T whole(const T& v) { return static_cast<T>(static_cast<std::int32_t>(v)); }
 };
 
 template <class T>
-SEXTANT_HD T smaller(const T& a, const T& b) {
+SEXTANT_HD_INLINE T smaller(const T& a, const T& b) {
   return ShotLaneMath<T>::less(b, a, b, a);
 }
 template <class T>
-SEXTANT_HD T larger(const T& a, const T& b) {
+SEXTANT_HD_INLINE T larger(const T& a, const T& b) {
   return ShotLaneMath<T>::less(a, b, b, a);
 }
 template <class T>
-SEXTANT_HD T magnitude(const T& a) {
-  return ShotLaneMath<T>::less(a, T(0.0f), -a, a);
+SEXTANT_HD_INLINE T magnitude(const T& a) {
+  return ShotLaneMath<T>::magnitude(a);
 }
 
 /// (x x' + z z') + y y': the order in which PCL adds with four lanes, and rounded after every
 /// operation, so that neighbours at the edge of a bin fall to the same side as there.
 template <class T, class U>
-SEXTANT_HD T frame_dot(const Vec3<T>& a, const Vec3<U>& b) {
+SEXTANT_HD_INLINE T frame_dot(const Vec3<T>& a, const Vec3<U>& b) {
 #if defined(__CUDA_ARCH__)
   return __fadd_rn(__fadd_rn(__fmul_rn(a.x, b.x), __fmul_rn(a.z, b.z)), __fmul_rn(a.y, b.y));
 #else
@@ -53,7 +57,7 @@ SEXTANT_HD T frame_dot(const Vec3<T>& a, const Vec3<U>& b) {
 }
 
 template <class T, int kCount>
-SEXTANT_HD T polynomial(const float (&coefficients)[kCount], const T& x) {
+SEXTANT_HD_INLINE T polynomial(const float (&coefficients)[kCount], const T& x) {
   T sum = T(coefficients[kCount - 1]);
   for (int i = kCount - 2; i >= 0; --i) sum = sum * x + T(coefficients[i]);
   return sum;
@@ -62,7 +66,7 @@ SEXTANT_HD T polynomial(const float (&coefficients)[kCount], const T& x) {
 /// atan x for 0 <= x <= 1. Interpolated at Chebyshev's nodes: to 1e-8 rad before rounding, or to
 /// 2e-5 with five terms.
 template <class T>
-SEXTANT_HD T arc_tangent(const T& x, bool exact) {
+SEXTANT_HD_INLINE T arc_tangent(const T& x, bool exact) {
   constexpr float kExact[] = {0.999999982f,  -0.333330367f,  0.19991872f,
                               -0.141977978f, 0.106183706f,   -0.0745685483f,
                               0.0421376236f, -0.0157312491f, 0.0027662835f};
@@ -74,7 +78,7 @@ SEXTANT_HD T arc_tangent(const T& x, bool exact) {
 
 /// acos a for 0 <= a <= 1, as √(1 - a) times a polynomial: to 3e-8 rad before rounding, or 9e-5.
 template <class T>
-SEXTANT_HD T arc_cosine(const T& a, bool exact) {
+SEXTANT_HD_INLINE T arc_cosine(const T& a, bool exact) {
   constexpr float kExact[] = {1.5707963f,    -0.214598156f,  0.0889688532f,  -0.0501143031f,
                               0.0307221224f, -0.0168410524f, 0.00649152143f, -0.00121173777f};
   constexpr float kApprox[] = {1.5707107f, -0.211803571f, 0.0734475437f, -0.0181928526f};
@@ -103,45 +107,40 @@ struct ShotPlace {
 };
 
 /// 0 to 7 counter-clockwise from the negative x axis, PCL's rule for points on the edges included;
-/// `odd` receives the number's last bit.
+/// `odd` receives the number's last bit. Coordinates below kLeastCoordinate are taken for zero.
 template <class T>
-SEXTANT_HD T azimuth_sector(const T& x, const T& y, T& odd) {
+SEXTANT_HD_INLINE T azimuth_sector(const T& x, const T& y, const T& x_abs, const T& y_abs, T& odd) {
   using M = ShotLaneMath<T>;
   const T zero = T(0.0f);
   const T one = T(1.0f);
-  const T y_above = M::less(zero, y, one, zero);
-  const T upper = M::less(y, zero, zero, M::less(zero, y, one, M::less(x, zero, one, zero)));
-  const T right = M::less(x, zero, zero, M::less(zero, x, one, y_above));
-  const T quadrant = magnitude(upper - right);
-  // In quadrants one and three the sector next to the x axis comes first.
-  const T y_below = M::less(y, zero, one, zero);
-  const T first_and_third = M::less(x, zero, y_below, M::less(zero, x, y_above, one));
-  const T x_abs = magnitude(x);
-  const T y_abs = magnitude(y);
-  const T steep = M::less(x_abs, y_abs, one, zero);
-  const T flat = M::less(y_abs, x_abs, one, zero);
-  odd = M::less(zero, first_and_third, steep, flat);
-  return T(4.0f) * upper + T(2.0f) * quadrant + odd;
+  const T tiny = T(kLeastCoordinate);
+  const T y_above = M::less(y, tiny, zero, one);
+  const T x_below = M::less(-tiny, x, zero, one);
+  const T upper = M::less(-tiny, y, M::less(y, tiny, x_below, one), zero);
+  const T right = M::less(-tiny, x, M::less(x, tiny, y_above, one), zero);
+  const T turned = magnitude(upper - right);  // quadrants two and four
+  // There the sector next to the y axis comes first.
+  odd = M::less(zero, turned, M::less(y_abs, x_abs, one, zero), M::less(x_abs, y_abs, one, zero));
+  return T(4.0f) * upper + T(2.0f) * turned + odd;
 }
 
 /// Where a neighbour at `local` (in the frame) lies. `inverse` is 1 / distance.
 template <class T>
-SEXTANT_HD ShotPlace<T> shot_place(const Vec3<T>& local, const T& distance, const T& inverse,
-                                   const ShotSphere& sphere) {
+SEXTANT_HD_INLINE ShotPlace<T> shot_place(const Vec3<T>& local, const T& distance, const T& inverse,
+                                          const ShotSphere& sphere) {
   using M = ShotLaneMath<T>;
   const T zero = T(0.0f);
   const T one = T(1.0f);
   const T half = T(0.5f);
   const T tiny = T(kLeastCoordinate);
-  const T x = M::less(magnitude(local.x), tiny, zero, local.x);
-  const T y = M::less(magnitude(local.y), tiny, zero, local.y);
-  const T z = M::less(magnitude(local.z), tiny, zero, local.z);
+  const T x_abs = magnitude(local.x);
+  const T y_abs = magnitude(local.y);
   ShotPlace<T> place;
 
   T odd;
-  const T sector = azimuth_sector(x, y, odd);
+  const T sector = azimuth_sector(local.x, local.y, x_abs, y_abs, odd);
   const T outer = M::less(T(sphere.half_radius_m), distance, one, zero);
-  const T up = M::less(zero, z, one, zero);
+  const T up = M::less(local.z, tiny, zero, one);
   place.volume = T(4.0f) * sector + T(2.0f) * outer + up;
 
   // From the middle of its shell, growing towards the other shell.
@@ -152,22 +151,19 @@ SEXTANT_HD ShotPlace<T> shot_place(const Vec3<T>& local, const T& distance, cons
   place.weight = one - magnitude(to_other_shell);
 
   // From 45° off its pole, growing towards the equator.
-  const T off_pole = arc_cosine(smaller(magnitude(z) * inverse, one), sphere.exact);
+  const T off_pole = arc_cosine(smaller(magnitude(local.z) * inverse, one), sphere.exact);
   const T to_equator = off_pole * T(0.636619772f) - half;
   place.elevation_volume = place.volume + one - T(2.0f) * up;
   place.elevation_share = larger(to_equator, zero);
   place.weight = place.weight + (one - magnitude(to_equator));
 
   // From the middle of its sector; odd sectors turn from a diagonal to an axis.
-  const T x_abs = magnitude(x);
-  const T y_abs = magnitude(y);
   const T long_side = larger(x_abs, y_abs);
   const T short_side = smaller(x_abs, y_abs);
-  const T off_axis =
-      arc_tangent(short_side / M::less(zero, long_side, long_side, one), sphere.exact);
+  const T off_axis = arc_tangent(short_side / larger(long_side, tiny), sphere.exact);
   const T from_axis = smaller(off_axis * T(1.27323954f) - half, half);
   const T turned = M::less(zero, odd, -from_axis, from_axis);
-  const T has_azimuth = M::less(zero, long_side, one, zero);
+  const T has_azimuth = M::less(long_side, tiny, zero, one);
   const T wrap = T(sphere.wrap);
   const T next = place.volume + T(4.0f);
   const T previous = place.volume - T(4.0f);
@@ -189,7 +185,7 @@ struct ShotBin {
 /// PCL's bins: bin s is centred on s, 0 <= s <= last, and position = value + offset. The share
 /// beyond the last but one goes to bin 0 when `wraps`.
 template <class T>
-SEXTANT_HD ShotBin<T> bin_at_centres(const T& value, float offset, float last, bool wraps) {
+SEXTANT_HD_INLINE ShotBin<T> bin_at_centres(const T& value, float offset, float last, bool wraps) {
   using M = ShotLaneMath<T>;
   const T zero = T(0.0f);
   const T bin = M::whole(value + T(offset + 0.5f));
@@ -204,7 +200,7 @@ SEXTANT_HD ShotBin<T> bin_at_centres(const T& value, float offset, float last, b
 
 /// The paper's bins: bin s is centred on s + 1/2; at the ends the share stays in the bin.
 template <class T>
-SEXTANT_HD ShotBin<T> bin_between_edges(const T& value, float offset, float bins) {
+SEXTANT_HD_INLINE ShotBin<T> bin_between_edges(const T& value, float offset, float bins) {
   using M = ShotLaneMath<T>;
   const T zero = T(0.0f);
   const T bin = smaller(M::whole(value + T(offset)), T(bins - 1.0f));
@@ -218,7 +214,7 @@ SEXTANT_HD ShotBin<T> bin_between_edges(const T& value, float offset, float bins
 /// Of a neighbour whose normal has this cosine with the z axis; anything that is no number counts
 /// as -1.
 template <class T>
-SEXTANT_HD ShotBin<T> shape_bin(const T& cosine, ShotBins bins) {
+SEXTANT_HD_INLINE ShotBin<T> shape_bin(const T& cosine, ShotBins bins) {
   const T clamped = smaller(larger(T(-1.0f), cosine), T(1.0f));
   const T value = clamped * T(5.0f);
   return bins == ShotBins::kPaper ? bin_between_edges(value, 5.0f, 10.0f)
@@ -227,7 +223,8 @@ SEXTANT_HD ShotBin<T> shape_bin(const T& cosine, ShotBins bins) {
 
 /// L, a and b of a neighbour and of the keypoint, each scaled to 1.
 template <class T>
-SEXTANT_HD ShotBin<T> color_bin(const Vec3<T>& lab, const Vec3f& of_keypoint, ShotBins bins) {
+SEXTANT_HD_INLINE ShotBin<T> color_bin(const Vec3<T>& lab, const Vec3f& of_keypoint,
+                                       ShotBins bins) {
   const T light = magnitude(T(of_keypoint.x) - lab.x);
   const T color = magnitude(T(of_keypoint.y) - lab.y) + magnitude(T(of_keypoint.z) - lab.z);
   const T distance = smaller((light + color / T(2.0f)) / T(3.0f), T(1.0f));
@@ -244,8 +241,8 @@ struct ShotVotes {
 };
 
 template <class T>
-SEXTANT_HD ShotVotes<T> votes_of(const ShotPlace<T>& place, const ShotBin<T>& bin, float bins,
-                                 float base, const T& scale) {
+SEXTANT_HD_INLINE ShotVotes<T> votes_of(const ShotPlace<T>& place, const ShotBin<T>& bin,
+                                        float bins, float base, const T& scale) {
   const T n = T(bins);
   const T at = bin.bin + T(base);
   return {{place.volume * n + at, place.volume * n + (bin.other + T(base)),
