@@ -59,9 +59,8 @@ std::vector<std::string> write_arrays(const std::string& file, const DescriptorF
   return {file, frames.string(), positions.string(), points.string()};
 }
 
-/// Writes what was asked for and returns the names of the files.
-std::vector<std::string> write_outputs(const Context& context, const DescribeCommand& command,
-                                       const DescribedSurface& surface,
+/// Writes the files that were asked for and returns their names.
+std::vector<std::string> write_outputs(const DescribeCommand& command,
                                        const Description& description) {
   std::vector<std::string> written;
   if (!command.output.empty()) {
@@ -71,13 +70,6 @@ std::vector<std::string> write_outputs(const Context& context, const DescribeCom
   if (!command.npy.empty()) {
     const std::vector<std::string> arrays = write_arrays(command.npy, description.file);
     written.insert(written.end(), arrays.begin(), arrays.end());
-  }
-  if (!command.picture.empty()) {
-    const FramePicture picture = draw_frames(context, surface, description.file, command.view);
-    write_image(command.picture, picture.image);
-    note(fmt::format("{}: shows {} of {} frames", command.picture, picture.frames,
-                     description.file.count()));
-    written.push_back(command.picture);
   }
   return written;
 }
@@ -95,8 +87,18 @@ void run(const DescribeCommand& command) {
       (tensor ? describe_tensors : describe_shot)(context, surface, command.options, times);
   description.file.resolution_m = surface.resolution_m;
   description.file.options = description.facts.dump();
-  const std::vector<std::string> written = times.time(
-      "write", context, [&] { return write_outputs(context, command, surface, description); });
+  std::vector<std::string> written =
+      times.time("write", context, [&] { return write_outputs(command, description); });
+  if (!command.picture.empty()) {
+    const FramePicture picture = times.time("picture", context, [&] {
+      return draw_frames(context, surface, description.file, command.view);
+    });
+    write_image(command.picture, picture.image);
+    description.facts["frames_shown"] = picture.frames;
+    description.text += fmt::format("  the picture shows {} of {} frames\n", picture.frames,
+                                    description.file.count());
+    written.push_back(command.picture);
+  }
   const std::int64_t points = surface.cloud().size();
   nlohmann::json document = description.facts;
   document["input"] = command.surface.input.file;

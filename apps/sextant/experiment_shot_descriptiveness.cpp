@@ -16,7 +16,7 @@ namespace sextant::app {
 
 namespace {
 
-constexpr const char* kObjects[] = {"tortoise", "mask", "tasmanian_devil", "apple", "speaker"};
+constexpr const char* kObjects[] = {"tortoise", "mask", "tasmanian_devil", "apple"};
 constexpr std::size_t kKeypoints = 1500;  ///< in all objects together
 constexpr float kRadiusResolutions = 15;
 constexpr double kCorrectResolutions = 2;  ///< a match this near to its true place is right
@@ -203,27 +203,33 @@ Curve curve_of(const ObjectSurface& surface, const std::vector<Match>& matches) 
 
 }  // namespace
 
-/// Five objects and turned, noisy copies of them; every keypoint of the copies looks for its
+/// Four objects and turned, noisy copies of them; every keypoint of the copies looks for its
 /// nearest descriptor among those of all objects. Right is what lies within two resolutions of the
-/// same place. The paper says that its approximation loses little, without a figure.
+/// same place. The paper says that its approximation loses little, without a figure. The goal is
+/// for the approximate mode as it is by default; the others show what more neighbours bring.
 std::vector<bench::Row> shot_descriptiveness(const Context& context) {
   constexpr double kNoises[] = {0.1, 0.3, 0.5};
   constexpr double kMostLoss = 2;  // points
+  constexpr int kMoreNeighbours[] = {256, 512};
   const ObjectSurface surface = make_objects();
-  ShotOptions exact{.radius_m = kRadiusResolutions * static_cast<float>(surface.resolution_m)};
-  ShotOptions approx = exact;
-  approx.mode = ShotMode::kApprox;
+  const ShotOptions exact{.radius_m =
+                              kRadiusResolutions * static_cast<float>(surface.resolution_m)};
+  std::vector<ShotOptions> modes{exact, exact};
+  modes[1].mode = ShotMode::kApprox;
+  for (const int most : kMoreNeighbours) {
+    modes.push_back(modes[1]);
+    modes.back().most_neighbours = most;
+  }
   const Cloud model = noisy_copy(context, surface, 0, 0);
-  const std::vector<float> model_exact = describe(context, model, surface.every, exact);
-  const std::vector<float> model_approx = describe(context, model, surface.every, approx);
+  std::vector<std::vector<float>> models;
+  for (const ShotOptions& mode : modes) {
+    models.push_back(describe(context, model, surface.every, mode));
+  }
   const std::vector<float> model_pcl = describe_pcl(model, surface.every, exact.radius_m);
   std::vector<bench::Row> rows;
   for (std::size_t i = 0; i < std::size(kNoises); ++i) {
     const Cloud scene = noisy_copy(context, surface, kNoises[i] * surface.resolution_m, i + 1);
-    const Curve of_exact =
-        curve_of(surface, match(model_exact, describe(context, scene, surface.every, exact)));
-    const Curve of_approx =
-        curve_of(surface, match(model_approx, describe(context, scene, surface.every, approx)));
+    const std::string noise = fmt::format("noise {} resolutions", kNoises[i]);
     std::optional<double> pcl_area, pcl_recall;
     const std::vector<float> scene_pcl = describe_pcl(scene, surface.every, exact.radius_m);
     if (!scene_pcl.empty()) {
@@ -231,13 +237,31 @@ std::vector<bench::Row> shot_descriptiveness(const Context& context) {
       pcl_area = of_pcl.area;
       pcl_recall = of_pcl.recall;
     }
-    const std::string noise = fmt::format("noise {} resolutions", kNoises[i]);
-    rows.push_back({"area under the curve, exact, " + noise, "%", pcl_area, of_exact.area, {}, {}});
-    const double goal = of_exact.area - kMostLoss;
-    rows.push_back({"area under the curve, approx, " + noise, "%", pcl_area, of_approx.area, goal,
-                    of_approx.area >= goal});
-    rows.push_back({"recall of all, exact, " + noise, "%", pcl_recall, of_exact.recall, {}, {}});
-    rows.push_back({"recall of all, approx, " + noise, "%", pcl_recall, of_approx.recall, {}, {}});
+    double exact_area = 0;
+    for (std::size_t m = 0; m < modes.size(); ++m) {
+      const Curve curve =
+          curve_of(surface, match(models[m], describe(context, scene, surface.every, modes[m])));
+      const std::string name =
+          m == 0 ? "exact" : fmt::format("approx {}", modes[m].most_neighbours);
+      bench::Row area{fmt::format("area under the curve, {}, {}", name, noise),
+                      "%",
+                      pcl_area,
+                      curve.area,
+                      {},
+                      {}};
+      if (m == 0) exact_area = curve.area;
+      if (m == 1) {
+        area.goal = exact_area - kMostLoss;
+        area.met = curve.area >= *area.goal;
+      }
+      rows.push_back(area);
+      rows.push_back({fmt::format("recall of all, {}, {}", name, noise),
+                      "%",
+                      pcl_recall,
+                      curve.recall,
+                      {},
+                      {}});
+    }
   }
   return rows;
 }

@@ -106,8 +106,8 @@ Seen render_triangles(const TriangleMesh& mesh, const Viewer& viewer) {
   Instance instance;
   instance.camera_from_object = cast<float>(viewer.camera_from_surface);
   RenderOptions options;
-  options.near_m = 1e-6f;
-  options.far_m = 1e30f;
+  options.near_m = 1e-5f;
+  options.far_m = 1e20f;
   options.normals = true;
   Rendering seen = render(cpu, scene, viewer.camera, {&instance, 1}, options);
   return {Image<float>(std::move(seen.depth_m), seen.width, seen.height),
