@@ -85,7 +85,8 @@ std::optional<Surface> bunny() {
       "stanford_bunny/bun_zipper.ply";
   if (!std::filesystem::exists(file)) return std::nullopt;
   Surface surface{"bunny", {}, {}, {}};
-  for (const Vec3f& p : read_geometry(file).vertices.points.host()) {
+  const TriangleMesh mesh = read_geometry(file);
+  for (const Vec3f& p : mesh.vertices.points.host()) {
     if (is_finite(p)) surface.points.push_back(p);
   }
   complete(surface);
