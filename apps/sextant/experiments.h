@@ -18,5 +18,6 @@ struct Experiment {
 
 std::vector<bench::Row> normals_bilateral(const Context& context);
 std::vector<bench::Row> surface_speed(const Context& context);
+std::vector<bench::Row> tensor_speed(const Context& context);
 
 }  // namespace sextant::app

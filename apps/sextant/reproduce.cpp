@@ -15,6 +15,9 @@ constexpr Experiment kExperiments[] = {
      normals_bilateral},
     {"surface-speed", "Table 3 of the tensor paper, first five rows: time of each step",
      surface_speed},
+    {"tensor-speed",
+     "Table 3 of the tensor paper, pairs and tensors, and its figures 11 to 13: 1 to 2000 tensors",
+     tensor_speed},
 };
 
 struct ReproduceCommand {
