@@ -18,6 +18,7 @@ struct Experiment {
 
 std::vector<bench::Row> normals_bilateral(const Context& context);
 std::vector<bench::Row> surface_speed(const Context& context);
+std::vector<bench::Row> tensor_speed(const Context& context);
 std::vector<bench::Row> shot_speed(const Context& context);
 std::vector<bench::Row> shot_descriptiveness(const Context& context);
 std::vector<bench::Row> curvature_accuracy(const Context& context);

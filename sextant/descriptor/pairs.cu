@@ -22,32 +22,70 @@ constexpr int kHeldRows = kTileRows + 2 * kHalo;
 constexpr int kHeld = kHeldColumns * kHeldRows;
 constexpr int kSharedBytes = kHeld * (sizeof(float4) + sizeof(float2));
 
-/// The fused distance differs from the exact one by less than this share.
-constexpr float kSlack = 1e-6f;
+/// What the quick test of a candidate at q needs of a pixel at p, both relative to the middle of
+/// the tile: |q - p|² = |p|² + |q|² - 2 p · q costs three operations instead of six. Rounding moves
+/// it by less than a millionth of |p|² + |q|², by which the limits are wider, so that nothing is
+/// lost; what passes is tested again, exactly.
+struct QuickTest {
+  Vec3f minus_twice;  ///< -2 p
+  Vec3f normal;
+  float least;   ///< of |q|² - 2 p · q
+  float most;    ///< the same
+  float own_sq;  ///< |p|²
 
-/// One row of candidates for those of the thread's pixels whose window it is in.
-template <bool kAllPixels>
-__device__ void search_row(const PairTest& test, const float4* front, const float2* back, int w,
-                           std::int32_t index, int first, int last, const Vec3f* p, const Vec3f* n,
-                           float* limit, Partners* partners) {
-  for (int c = -w; c <= w; ++c) {
-    const float4 a = front[c];
-    const float2 b = back[c];
+  static constexpr float kSlack = 2e-6f;
+
+  __device__ void limit(float most_sq) { most = most_sq - own_sq * (1.0f - kSlack); }
+  __device__ void set(const PairTest& test, const Vec3f& p, const Vec3f& n) {
+    minus_twice = p * -2.0f;
+    normal = n;
+    own_sq = norm_sq(p);
+    // |q|² is at most 2 |p|² + 2 most_sq where it matters.
+    least = test.least_sq - own_sq - 8.0f * kSlack * (own_sq + test.most_sq);
+    limit(test.most_sq);
+  }
+  /// `q_sq` is |q|² (1 - kSlack). Cosines of unit vectors are right to 3e-7.
+  __device__ bool passes(const float4& a, const float2& b, float q_sq, float cos_limit) const {
+    const float apart = __fmaf_rn(
+        minus_twice.x, a.x, __fmaf_rn(minus_twice.y, a.y, __fmaf_rn(minus_twice.z, a.z, q_sq)));
+    const float cosine = __fmaf_rn(normal.x, a.w, __fmaf_rn(normal.y, b.x, normal.z * b.y));
+    return apart <= most && apart >= least && cosine < cos_limit;
+  }
+};
+
+/// The pixels of a thread and their partners.
+struct ThreadPixels {
+  const PairsJob& job;
+  PairTest test;
+  int u, v;
+  QuickTest quick[kRowsPerThread];
+  Partners partners[kRowsPerThread];
+
+  /// A candidate that passed the quick test of pixel k.
+  __device__ void offer(int k, int column, int row) {
+    partners[k].offer(test, job.points(u, v + k), job.normals(u, v + k), job.points(column, row),
+                      job.normals(column, row), row * job.points.width + column);
+    quick[k].limit(partners[k].distance_sq[2]);
+  }
+
+  /// The candidates of row v + r, for those of the pixels in whose window they are.
+  template <bool kAllPixels>
+  __device__ void search_row(const float4* front, const float2* back, int r) {
+    const int w = job.window_px;
+    const float cos_limit = test.cos_angle + 1e-6f;
+    for (int c = -w; c <= w; ++c) {
+      const float4 a = front[c];
+      const float2 b = back[c];
+      const float q_sq =
+          __fmaf_rn(a.z, a.z, __fmaf_rn(a.y, a.y, a.x * a.x)) * (1.0f - QuickTest::kSlack);
 #pragma unroll
-    for (int k = 0; k < kRowsPerThread; ++k) {
-      if (!kAllPixels && (k < first || k > last)) continue;
-      const float dx = a.x - p[k].x;
-      const float dy = a.y - p[k].y;
-      const float dz = a.z - p[k].z;
-      const float d = __fmaf_rn(dz, dz, __fmaf_rn(dy, dy, dx * dx));
-      const float cosine = n[k].x * a.w + n[k].y * b.x + n[k].z * b.y;
-      if (d <= limit[k] && cosine < test.cos_angle) {
-        partners[k].offer(test, p[k], n[k], {a.x, a.y, a.z}, {a.w, b.x, b.y}, index + c);
-        limit[k] = partners[k].distance_sq[2] * (1.0f + kSlack);
+      for (int k = 0; k < kRowsPerThread; ++k) {
+        if (!kAllPixels && (r < k - w || r > k + w)) continue;
+        if (quick[k].passes(a, b, q_sq, cos_limit)) offer(k, u + c, v + r);
       }
     }
   }
-}
+};
 
 __global__ void __launch_bounds__(kBlockThreads) dense_partners_kernel(const PairsJob job) {
   extern __shared__ float4 held[];
@@ -56,11 +94,14 @@ __global__ void __launch_bounds__(kBlockThreads) dense_partners_kernel(const Pai
   const int left = blockIdx.x * kTileColumns;
   const int top = blockIdx.y * kTileRows;
   const int thread = threadIdx.y * kTileColumns + threadIdx.x;
+  Vec3f middle = job.points(min_of(left + kTileColumns / 2, job.points.width - 1),
+                            min_of(top + kTileRows / 2, job.points.height - 1));
+  if (!is_finite(middle)) middle = {};
   for (int i = thread; i < kHeld; i += kBlockThreads) {
     const int u = left + i % kHeldColumns - kHalo;
     const int v = top + i / kHeldColumns - kHalo;
     const bool inside = job.points.contains(u, v);
-    const Vec3f p = inside ? job.points(u, v) : Vec3f{NAN, NAN, NAN};
+    const Vec3f p = inside ? job.points(u, v) - middle : Vec3f{NAN, NAN, NAN};
     const Vec3f m = inside ? job.normals(u, v) : Vec3f{NAN, NAN, NAN};
     front[i] = make_float4(p.x, p.y, p.z, m.x);
     back[i] = make_float2(m.y, m.z);
@@ -72,33 +113,29 @@ __global__ void __launch_bounds__(kBlockThreads) dense_partners_kernel(const Pai
   if (u >= job.points.width || v >= job.points.height) return;
   const int column = static_cast<int>(threadIdx.x) + kHalo;
   const int row = static_cast<int>(threadIdx.y) * kRowsPerThread + kHalo;
-  Vec3f p[kRowsPerThread], n[kRowsPerThread];
-  float limit[kRowsPerThread];
   const Partners none(test);
-  Partners partners[kRowsPerThread] = {none, none, none, none};
+  ThreadPixels pixels{job, test, u, v, {}, {none, none, none, none}};
 #pragma unroll
   for (int k = 0; k < kRowsPerThread; ++k) {
     const float4 a = front[(row + k) * kHeldColumns + column];
     const float2 b = back[(row + k) * kHeldColumns + column];
-    p[k] = {a.x, a.y, a.z};
-    n[k] = {a.w, b.x, b.y};
-    limit[k] = test.most_sq * (1.0f + kSlack);
+    // NaN below the image: nothing passes there.
+    pixels.quick[k].set(test, {a.x, a.y, a.z}, {a.w, b.x, b.y});
   }
   const int w = job.window_px;
   for (int r = -w; r < w + kRowsPerThread; ++r) {
     const int at = (row + r) * kHeldColumns + column;
-    const std::int32_t index = (v + r) * job.points.width + u;
     if (r >= kRowsPerThread - 1 - w && r <= w) {
-      search_row<true>(test, front + at, back + at, w, index, 0, 0, p, n, limit, partners);
+      pixels.search_row<true>(front + at, back + at, r);
     } else {
-      search_row<false>(test, front + at, back + at, w, index, r - w, r + w, p, n, limit, partners);
+      pixels.search_row<false>(front + at, back + at, r);
     }
   }
 #pragma unroll
   for (int k = 0; k < kRowsPerThread; ++k) {
     if (v + k >= job.points.height) break;
-    partners[k].store(job.partners +
-                      (std::int64_t{v + k} * job.points.width + u) * kPartnersPerPoint);
+    pixels.partners[k].store(job.partners +
+                             (std::int64_t{v + k} * job.points.width + u) * kPartnersPerPoint);
   }
 }
 

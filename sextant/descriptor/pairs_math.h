@@ -108,18 +108,20 @@ struct PairsJob {
   std::int32_t* partners = nullptr;
 };
 
-/// Offers candidates first, first + step, … of the window around (u, v).
+/// Offers those candidates of the window around (u, v) that are in its columns first, first + step,
+/// … The lanes of a warp share the columns of a window.
 SEXTANT_HD inline void search_window(const PairsJob& job, const PairTest& test, int u, int v,
                                      int first, int step, Partners& partners) {
-  const int side = 2 * job.window_px + 1;
   const Vec3f p = job.points(u, v);
   const Vec3f n = job.normals(u, v);
-  for (int candidate = first; candidate < side * side; candidate += step) {
-    const int row = v + candidate / side - job.window_px;
-    const int column = u + candidate % side - job.window_px;
-    if (!job.points.contains(column, row)) continue;
-    partners.offer(test, p, n, job.points(column, row), job.normals(column, row),
-                   row * job.points.width + column);
+  const int right = min_of(u + job.window_px, job.points.width - 1);
+  const int bottom = min_of(v + job.window_px, job.points.height - 1);
+  for (int row = max_of(v - job.window_px, 0); row <= bottom; ++row) {
+    const Vec3f* points = job.points.row(row);
+    const Vec3f* normals = job.normals.row(row);
+    for (int column = max_of(u - job.window_px, 0) + first; column <= right; column += step) {
+      partners.offer(test, p, n, points[column], normals[column], row * job.points.width + column);
+    }
   }
 }
 

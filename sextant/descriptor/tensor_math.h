@@ -290,10 +290,19 @@ SEXTANT_HD inline void include(Bounds& box, const Bounds& other) {
 SEXTANT_HD inline void include_cell(const OrganisedSurface& surface, int u, int v, Bounds& box) {
   const std::uint8_t cell = surface.cells(u, v);
   if ((cell & 3) == 0) return;
+  const Vec3f here = surface.points(u, v);
   const Vec3f right = surface.points(u + 1, v);
   const Vec3f below = surface.points(u, v + 1);
-  if (cell & 1) include(box, surface.points(u, v), below, right);
-  if (cell & 2) include(box, right, below, surface.points(u + 1, v + 1));
+  const Vec3f last = surface.points(u + 1, v + 1);
+  if ((cell & 3) == 3 && is_finite(here + right + below + last)) {  // nearly always
+    include(box, here);
+    include(box, right);
+    include(box, below);
+    include(box, last);
+    return;
+  }
+  if (cell & 1) include(box, here, below, right);
+  if (cell & 2) include(box, right, below, last);
 }
 
 /// Cells u0 .. u1 - 1 of rows v0 .. v1 - 1.
