@@ -140,6 +140,9 @@ struct IssLimits {
   std::int32_t least_neighbours;
 };
 
+/// Below this share of λ1, λ3 is rounding: the neighbourhood is a plane.
+inline constexpr double kLeastSaliency = 1e-14;
+
 /// λ3 of a scatter matrix whose eigenvalues are far enough apart, else 0.
 SEXTANT_HD inline double saliency_of(const Sym3d& scatter, std::int64_t neighbours,
                                      const IssLimits& limits) {
@@ -147,7 +150,8 @@ SEXTANT_HD inline double saliency_of(const Sym3d& scatter, std::int64_t neighbou
   const Eigen3<double> e = eigen(scatter);
   const bool apart = e.values[1] / e.values[2] < limits.most_ratio_21 &&
                      e.values[0] / e.values[1] < limits.most_ratio_32;
-  return apart && e.values[0] > 0.0 && std::isfinite(e.values[2]) ? e.values[0] : 0.0;
+  const bool solid = e.values[0] > kLeastSaliency * e.values[2] && std::isfinite(e.values[2]);
+  return apart && solid ? e.values[0] : 0.0;
 }
 
 /// The saliency of the grid's point number i, kept in the order of the grid.

@@ -6,10 +6,12 @@
 #include <pcl/point_types.h>
 #include <pcl/search/kdtree.h>
 
+#include <algorithm>
 #include <map>
 #include <numbers>
 #include <tuple>
 
+#include "sextant/core/eigen3.h"
 #include "sextant/core/random.h"
 #include "sextant/descriptor/keypoints.h"
 #include "sextant/io/geometry_file.h"
@@ -92,6 +94,19 @@ void compare_uniform(const std::vector<Vec3f>& points, float leaf_m) {
   }
 }
 
+/// The ratio of the smallest to the largest eigenvalue around a point, by a naive sum.
+double flatness(const std::vector<Vec3f>& points, std::int32_t at, float radius_m) {
+  const Vec3f p = points[static_cast<std::size_t>(at)];
+  Sym3d scatter;
+  for (const Vec3f& q : points) {
+    if (squared_distance(q, p) < radius_m * radius_m) {
+      scatter = scatter + outer(cast<double>(q) - cast<double>(p));
+    }
+  }
+  const Eigen3<double> e = eigen_jacobi(scatter);
+  return std::abs(e.values[0]) / e.values[2];
+}
+
 void compare_iss(const std::vector<Vec3f>& points, const IssOptions& options) {
   pcl::ISSKeypoint3D<pcl::PointXYZ, pcl::PointXYZ> detector;
   detector.setInputCloud(to_pcl(points));
@@ -109,7 +124,14 @@ void compare_iss(const std::vector<Vec3f>& points, const IssOptions& options) {
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     const auto ours = to_host(context, iss_keypoints(context, copy(context, points), options));
-    EXPECT_EQ(std::vector<std::int32_t>(theirs.begin(), theirs.end()), ours);
+    std::vector<std::int32_t> apart;
+    std::set_symmetric_difference(theirs.begin(), theirs.end(), ours.begin(), ours.end(),
+                                  std::back_inserter(apart));
+    // Of exact planes PCL compares what rounding left.
+    std::erase_if(apart, [&](std::int32_t i) {
+      return flatness(points, i, options.salient_radius_m) < 1e-14;
+    });
+    EXPECT_TRUE(apart.empty()) << ::testing::PrintToString(apart) << " of " << theirs.size();
   }
 }
 
