@@ -74,6 +74,45 @@ std::vector<double> areas_sq_m(const DescriptorFile& file) {
   return areas;
 }
 
+/// The triangles of the surface, on the host.
+std::vector<Vec3i> triangles_of(const Context& context, const DescribedSurface& surface) {
+  if (surface.cells.empty()) return to_host(context, surface.mesh.triangles);
+  return to_host(context, triangle_indices(context, surface.cells));
+}
+
+/// How many triangles have their centre in the cube of a tensor, connected or not; of a thousand
+/// tensors at most.
+std::vector<double> triangle_counts(const Context& context, const DescribedSurface& surface,
+                                    const DescriptorFile& file, int bins) {
+  constexpr std::size_t kMostCounted = 1000;
+  const Context cpu = Context::cpu();
+  const std::vector<Vec3f> points = to_host(context, surface.cloud().points);
+  std::vector<Vec3f> centres;
+  for (const Vec3i& t : triangles_of(context, surface)) {
+    const auto corner = [&](std::int32_t i) { return points[static_cast<std::size_t>(i)]; };
+    centres.push_back((corner(t.x) + corner(t.y) + corner(t.z)) / 3.0f);
+  }
+  const std::size_t step = file.axes.size() / kMostCounted + 1;
+  std::vector<Vec3f> origins;
+  for (std::size_t i = 0; i < file.axes.size(); i += step) origins.push_back(file.positions_m[i]);
+  const float half_m = 0.5f * static_cast<float>(bins) * file.size_m;
+  const float reach_m = half_m * 1.7320509f;  // to the corners of the cube
+  const NeighbourGrid grid = build_neighbour_grid(cpu, view_of(std::as_const(centres)),
+                                                  NeighbourGridOptions::for_radius(reach_m));
+  const NeighbourLists near =
+      neighbours_within(cpu, grid, view_of(std::as_const(origins)), reach_m);
+  std::vector<double> counts(origins.size(), 0.0);
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    for (std::int64_t j = near.first.host()[i]; j < near.first.host()[i + 1]; ++j) {
+      const auto centre = static_cast<std::size_t>(near.indices.data()[j]);
+      const Vec3f v = file.axes[i * step] * (centres[centre] - origins[i]);
+      const float farthest = max_of(max_of(std::abs(v.x), std::abs(v.y)), std::abs(v.z));
+      counts[i] += farthest < half_m ? 1 : 0;
+    }
+  }
+  return counts;
+}
+
 }  // namespace
 
 Description describe_tensors(const Context& context, const DescribedSurface& surface,
@@ -107,11 +146,15 @@ Description describe_tensors(const Context& context, const DescribedSurface& sur
   const std::vector<double> sizes(file.sizes.begin(), file.sizes.end());
   const nlohmann::json bins = mean_and_median(sizes);
   const nlohmann::json areas = mean_and_median(areas_sq_m(file));
+  const nlohmann::json triangles = times.time("count", context, [&] {
+    return mean_and_median(triangle_counts(context, surface, file, options.tensor.bins));
+  });
   description.facts = {
       {"keypoints", {{"choice", all ? "all" : "random"}, {"count", chosen.size()}}},
       {"pairs", pairs.size()},
       {"described", chosen.size() - invalid},
       {"invalid", {{"no_frame", invalid}}},
+      {"triangles", triangles},
       {"filled_bins", bins},
       {"area_sq_m", areas},
       {"options", options_to_json(options.tensor)},
@@ -120,9 +163,9 @@ Description describe_tensors(const Context& context, const DescribedSurface& sur
       fmt::format("  {} of {} pairs, {} {} descriptors of {:.1f} mm bins", chosen.size(),
                   pairs.size(), chosen.size() - invalid, name_of(file), 1000 * file.size_m);
   if (!bins.is_null()) {
-    description.text +=
-        fmt::format(", {:.0f} of them filled, {:.1f} cm2 of surface each",
-                    bins["median"].get<double>(), 1e4 * areas["median"].get<double>());
+    description.text += fmt::format(
+        "; each has {:.0f} triangles, {:.1f} cm2 in {:.0f} bins", triangles["median"].get<double>(),
+        1e4 * areas["median"].get<double>(), bins["median"].get<double>());
   }
   description.text += "\n";
   if (invalid > 0) {

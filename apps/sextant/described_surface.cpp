@@ -59,8 +59,11 @@ void prepare_organised(const Context& context, const DescribedSurfaceOptions& op
   surface.mesh.triangles = {};  // those of the pixels count
   const ImageView<const Vec3f> points = organised_points(cloud);
   if (cloud.normals.empty()) {
+    NormalsOptions normals = options.organised;
+    // Clouds with another sense of z are not seen along rays through z = 1.
+    if (!(bounds(context, cloud.points).low.z > 0)) normals.method = NormalsMethod::kPca;
     cloud.normals = times.time("normals", context, [&] {
-      return std::move(estimate_normals(context, points, options.organised).pixels());
+      return std::move(estimate_normals(context, points, normals).pixels());
     });
   }
   const ImageView<const Vec3f> normals = organised_normals(cloud);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+#include <optional>
 
 #include "sextant/render/rasterize.h"
 
@@ -38,15 +38,23 @@ std::vector<Vec3d> finite_points(const Cloud& cloud) {
   return points;
 }
 
-/// Looks from the origin along z, with all points in front of it in the picture.
-Viewer sensor_view(const Cloud& cloud) {
+/// Looks from the origin along z, or against it where all points lie there, with all of them in
+/// the picture; nothing when they lie on both sides.
+std::optional<Viewer> sensor_view(const Cloud& cloud) {
+  const Bounds box = bounds(Context::cpu(), cloud.points);
+  const bool ahead = box.low.z > 0;
+  if (!ahead && !(box.high.z < 0)) return std::nullopt;
+  Viewer viewer;
+  if (!ahead) viewer.camera_from_surface.rotation = {{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}};
   double slope = 1e-3;
-  for (const Vec3d& p : finite_points(cloud)) {
-    if (!(p.z > 0)) continue;
+  for (const Vec3d& point : finite_points(cloud)) {
+    const Vec3d p = viewer.camera_from_surface * point;
     slope = std::max({slope, std::abs(p.x / p.z) * kHeight / kWidth, std::abs(p.y / p.z)});
   }
   const double focal_px = (kHeight / 2 - 4) / slope;
-  return {{kWidth, kHeight, focal_px, focal_px, (kWidth - 1) / 2.0, (kHeight - 1) / 2.0, {}}, {}};
+  viewer.camera = {kWidth, kHeight, focal_px, focal_px, (kWidth - 1) / 2.0, (kHeight - 1) / 2.0,
+                   {}};
+  return viewer;
 }
 
 Vec3d direction_of(UpAxis up) {
@@ -168,8 +176,8 @@ Image<Rgb8> shaded(const Seen& seen, const Camera& camera) {
 /// Draws lines in space into a picture, hidden by what lies before them.
 class FramePainter {
  public:
-  FramePainter(Image<Rgb8>& picture, const Seen& seen, const Viewer& viewer, double axis_m)
-      : picture_(picture), seen_(seen), viewer_(viewer), axis_m_(axis_m) {}
+  FramePainter(Image<Rgb8>& picture, const Seen& seen, const Viewer& viewer, int scale)
+      : picture_(picture), seen_(seen), viewer_(viewer), scale_(scale) {}
 
   /// Whether the surface leaves a point in the viewer's frame in sight.
   bool visible(const Vec3d& point) const {
@@ -177,23 +185,26 @@ class FramePainter {
     if (!std::isfinite(pixel.x + pixel.y)) return false;
     const int u = static_cast<int>(std::lround(std::clamp(pixel.x, -1e6, 1e6)));
     const int v = static_cast<int>(std::lround(std::clamp(pixel.y, -1e6, 1e6)));
-    return seen_.depth_m.view().contains(u, v) && !hidden(u, v, point.z);
+    return seen_.depth_m.view().contains(u, v) && !hidden(u, v, point.z, axis_m(point));
   }
 
-  void draw(const Vec3d& origin, const Mat3d& axes, int scale) {
-    const double half_width = 0.85 * scale;
+  void draw(const Vec3d& origin, const Mat3d& axes) {
     for (int i = 0; i < 3; ++i) {
-      draw_line(origin, origin + axes.row[i] * axis_m_, half_width, kAxisColors[i]);
+      draw_line(origin, origin + axes.row[i] * axis_m(origin), kAxisColors[i]);
     }
   }
 
  private:
+  /// The same length in the picture for all that lie across the line of sight.
+  double axis_m(const Vec3d& origin) const {
+    return scale_ * kAxisLength_px * origin.z / viewer_.camera.fx_px;
+  }
   /// Axes along the surface dip into it: half their length is let through.
-  bool hidden(int u, int v, double z_m) const {
-    return static_cast<double>(seen_.depth_m(u, v)) < z_m - 0.5 * axis_m_;
+  bool hidden(int u, int v, double z_m, double length_m) const {
+    return static_cast<double>(seen_.depth_m(u, v)) < z_m - 0.5 * length_m;
   }
 
-  void draw_line(const Vec3d& from, const Vec3d& to, double half_width, const Rgb8& color) {
+  void draw_line(const Vec3d& from, const Vec3d& to, const Rgb8& color) {
     const Vec2d a = project(viewer_.camera, from);
     const Vec2d b = project(viewer_.camera, to);
     if (!std::isfinite(a.x + a.y + b.x + b.y)) return;
@@ -201,18 +212,20 @@ class FramePainter {
     const int steps = static_cast<int>(std::min(length, 1e4)) * 2 + 1;
     for (int i = 0; i <= steps; ++i) {
       const double t = static_cast<double>(i) / steps;
-      dot_at(a + (b - a) * t, 1 / ((1 - t) / from.z + t / to.z), half_width, color);
+      dot_at(a + (b - a) * t, 1 / ((1 - t) / from.z + t / to.z), axis_m(from), color);
     }
   }
 
-  void dot_at(const Vec2d& centre, double z_m, double half_width, const Rgb8& color) {
+  void dot_at(const Vec2d& centre, double z_m, double length_m, const Rgb8& color) {
+    const double half_width = 0.85 * scale_;
     const int reach = static_cast<int>(half_width) + 1;
     const int u0 = static_cast<int>(std::lround(centre.x));
     const int v0 = static_cast<int>(std::lround(centre.y));
     for (int v = v0 - reach; v <= v0 + reach; ++v) {
       for (int u = u0 - reach; u <= u0 + reach; ++u) {
         if (std::hypot(u - centre.x, v - centre.y) > half_width) continue;
-        if (seen_.depth_m.view().contains(u, v) && !hidden(u, v, z_m)) picture_(u, v) = color;
+        if (seen_.depth_m.view().contains(u, v) && !hidden(u, v, z_m, length_m))
+          picture_(u, v) = color;
       }
     }
   }
@@ -220,7 +233,7 @@ class FramePainter {
   Image<Rgb8>& picture_;
   const Seen& seen_;
   const Viewer& viewer_;
-  double axis_m_;
+  int scale_;
 };
 
 /// The means of squares of pixels.
@@ -266,15 +279,6 @@ std::vector<PlacedFrame> placed_frames(const DescriptorFile& descriptors, const 
   return frames;
 }
 
-double median_depth_m(const std::vector<PlacedFrame>& frames) {
-  std::vector<double> depths;
-  for (const PlacedFrame& frame : frames) depths.push_back(frame.origin.z);
-  if (depths.empty()) return 1;
-  const auto middle = depths.begin() + static_cast<std::ptrdiff_t>(depths.size() / 2);
-  std::nth_element(depths.begin(), middle, depths.end());
-  return *middle;
-}
-
 /// Those in sight, the first of any that lie on each other, farthest first.
 std::vector<PlacedFrame> uncrowded(const std::vector<PlacedFrame>& frames, const Camera& camera,
                                    const FramePainter& painter, double spacing_px) {
@@ -306,11 +310,14 @@ FramePicture draw_frames(const Context& context, const DescribedSurface& surface
   if (!surface.cells.empty()) {
     mesh.triangles = to_host_buffer(context, triangle_indices(context, surface.cells));
   }
-  Viewer viewer =
-      surface.organised() ? sensor_view(mesh.vertices) : outside_view(mesh.vertices, options);
+  Viewer viewer;
   if (surface.camera) {
     viewer.camera = *surface.camera;
     viewer.camera.distortion = {};  // points are free of it
+  } else {
+    const std::optional<Viewer> sensor =
+        surface.organised() ? sensor_view(mesh.vertices) : std::nullopt;
+    viewer = sensor ? *sensor : outside_view(mesh.vertices, options);
   }
   const int scale = viewer.camera.width > kMostSupersampled ? 1 : 2;
   viewer.camera = magnified(viewer.camera, scale);
@@ -319,11 +326,10 @@ FramePicture draw_frames(const Context& context, const DescribedSurface& surface
                         : render_triangles(mesh, viewer);
   Image<Rgb8> picture = shaded(seen, viewer.camera);
   const std::vector<PlacedFrame> frames = placed_frames(descriptors, viewer);
-  const double axis_m = scale * kAxisLength_px * median_depth_m(frames) / viewer.camera.fx_px;
-  FramePainter painter(picture, seen, viewer, axis_m);
+  FramePainter painter(picture, seen, viewer, scale);
   const std::vector<PlacedFrame> kept =
       uncrowded(frames, viewer.camera, painter, scale * 1.2 * kAxisLength_px);
-  for (const PlacedFrame& frame : kept) painter.draw(frame.origin, frame.axes, scale);
+  for (const PlacedFrame& frame : kept) painter.draw(frame.origin, frame.axes);
   return {reduced(picture, scale), static_cast<std::int64_t>(kept.size())};
 }
 

@@ -139,6 +139,24 @@ TEST_F(DescribeCli, ThePictureShowsTheThreeAxes) {
   EXPECT_EQ(read_png(folder_ / "p.png").width(), 640);
 }
 
+/// Some sensors' files have all points at negative z.
+TEST_F(DescribeCli, OrganisedCloudsMayLookTheOtherWay) {
+  const testing::OrganisedScene scene =
+      testing::look_at(testing::SphereSurface{kCentre, kRadius_m},
+                       {.width = kWidth, .height = kHeight, .focal_px = kFocal_px});
+  TriangleMesh mesh;
+  mesh.vertices.points = copy(Context::cpu(), scene.points);
+  for (Vec3f& p : mesh.vertices.points.host()) p = {p.x, -p.y, -p.z};
+  mesh.vertices.width = kWidth;
+  mesh.vertices.height = kHeight;
+  ASSERT_TRUE(write_geometry(folder_ / "behind.pcd", mesh).empty());
+  const json document = describe("behind.pcd --count 30 -o b.sxd --picture b.png");
+  ASSERT_TRUE(document.is_object());
+  EXPECT_EQ(document.at("surface").at("kind"), "organised cloud");
+  EXPECT_EQ(document.at("described"), 30);
+  EXPECT_GT(document.at("frames_shown"), 10);
+}
+
 TEST_F(DescribeCli, KeypointsAreAsAskedFor) {
   const auto count = [&](const std::string& arguments) {
     return describe("points.ply -o k.sxd --radius-resolutions 6 " + arguments)
@@ -199,6 +217,7 @@ TEST_F(DescribeCli, TensorsOfADepthMap) {
   EXPECT_EQ(document.at("descriptor"), "tensor1000");
   EXPECT_EQ(document.at("described"), 40);
   EXPECT_GT(document.at("pairs"), 40);
+  EXPECT_GT(document.at("triangles").at("median"), 100);
   const DescriptorFile file = read_descriptor_file(folder_ / "t.sxd");
   EXPECT_EQ(file.kind, DescriptorKind::kTensor);
   EXPECT_TRUE(file.compressed());
