@@ -206,17 +206,17 @@ Curve curve_of(const ObjectSurface& surface, const std::vector<Match>& matches) 
 /// Four objects and turned, noisy copies of them; every keypoint of the copies looks for its
 /// nearest descriptor among those of all objects. Right is what lies within two resolutions of the
 /// same place. The paper says that its approximation loses little, without a figure. The goal is
-/// for the approximate mode as it is by default; the others show what more neighbours bring.
+/// for the approximate mode as it is by default; the others show what fewer and more voters bring.
 std::vector<bench::Row> shot_descriptiveness(const Context& context) {
   constexpr double kNoises[] = {0.1, 0.3, 0.5};
   constexpr double kMostLoss = 2;  // points
-  constexpr int kMoreNeighbours[] = {256, 512};
+  constexpr int kOtherNeighbours[] = {128, 1024};
   const ObjectSurface surface = make_objects();
   const ShotOptions exact{.radius_m =
                               kRadiusResolutions * static_cast<float>(surface.resolution_m)};
   std::vector<ShotOptions> modes{exact, exact};
   modes[1].mode = ShotMode::kApprox;
-  for (const int most : kMoreNeighbours) {
+  for (const int most : kOtherNeighbours) {
     modes.push_back(modes[1]);
     modes.back().most_neighbours = most;
   }
