@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <numbers>
 
 #include "sextant/core/graph.h"
