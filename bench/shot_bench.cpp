@@ -35,7 +35,7 @@ struct Surface {
   std::vector<Vec3f> points;
   std::vector<Vec3f> normals;
   std::vector<Rgb8> colors;
-  float resolution_m = 0;  ///< mean distance of the nearest neighbour
+  float resolution_m = 0;  ///< mean distance of the six nearest: about an edge of the mesh
 };
 
 /// Normals, colours and resolution of the points.
@@ -44,11 +44,13 @@ void complete(Surface& surface) {
   surface.normals =
       to_host(context, estimate_cloud_normals(context, view_of(surface.points), {.k = 15}));
   const auto grid =
-      build_neighbour_grid(context, view_of(surface.points), NeighbourGridOptions::for_nearest(2));
-  const NearestNeighbours nearest = k_nearest(context, grid, 2);
+      build_neighbour_grid(context, view_of(surface.points), NeighbourGridOptions::for_nearest(7));
+  const NearestNeighbours nearest = k_nearest(context, grid, 7);
   double sum = 0;
   for (std::size_t i = 0; i < surface.points.size(); ++i) {
-    sum += std::sqrt(static_cast<double>(nearest.distances_sq.host()[2 * i + 1]));
+    for (std::size_t k = 1; k < 7; ++k) {
+      sum += std::sqrt(static_cast<double>(nearest.distances_sq.host()[7 * i + k])) / 6.0;
+    }
     const Random random{3, i};
     const auto level = [&](float x) {
       return static_cast<std::uint8_t>(128.0f + 100.0f * std::sin(90.0f * x) +

@@ -82,9 +82,8 @@ struct FramesOfRange {
     auto found = [&](const GridPoint& query) SEXTANT_INLINED {
       const std::int64_t count = detail::select_within(
           detail::columns_of(tile, nullptr, 0), query.position, job.radius_m * job.radius_m, rows);
-      detail::store_frame(
-          detail::frame_from_rows(rows, count, tile, query.position, job.radius_m, true),
-          job.frames + 3 * std::int64_t{query.index});
+      detail::store_frame(detail::frame_from_rows(rows, count, tile, query.position, job.radius_m),
+                          job.frames + 3 * std::int64_t{query.index});
     };
     auto none = [&](const GridPoint& query) {
       detail::store_frame({}, job.frames + 3 * std::int64_t{query.index});

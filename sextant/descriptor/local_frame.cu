@@ -15,8 +15,8 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock) local_frames(const Loca
   LocalFrame frame;
   if (is_finite(keypoint.position)) {
     WarpNeighbourhood neighbours(job.grid, lists[warp]);
-    neighbours.find(keypoint.position, job.radius_m, true, 0);
-    frame = warp_frame(neighbours, job.grid, keypoint.position, job.radius_m, true);
+    neighbours.find(keypoint.position, job.radius_m);
+    frame = warp_frame(neighbours, job.grid, keypoint.position, job.radius_m);
   }
   if (lane_index() == 0) store_frame(frame, job.frames + 3 * std::int64_t{keypoint.index});
 }

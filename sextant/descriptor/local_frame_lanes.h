@@ -113,11 +113,10 @@ SEXTANT_INLINE void count_positive(const FloatColumns& rows, std::int64_t count,
   z_side = sum_of_four(on_z);
 }
 
-/// The frame of a keypoint at p from its neighbours. Ties are looked up in the tile, or keep their
-/// sign.
+/// The frame of a keypoint at p from its neighbours. Ties are looked up in the tile.
 SEXTANT_INLINE LocalFrame frame_from_rows(const FloatColumns& rows, std::int64_t count,
-                                          const CandidateTile& tile, const Vec3f& p, float radius_m,
-                                          bool settle_ties) {
+                                          const CandidateTile& tile, const Vec3f& p,
+                                          float radius_m) {
   const FrameSums sums = frame_sums(rows, count, radius_m);
   PrincipalAxes axes = principal_axes_cpu(sums);
   if (!axes.valid) return {};
@@ -129,7 +128,7 @@ SEXTANT_INLINE LocalFrame frame_from_rows(const FloatColumns& rows, std::int64_t
   const float radius_sq = radius_m * radius_m;
   const auto turned = [&](std::int64_t side, const Vec3d& axis) {
     const std::int32_t more = majority(static_cast<std::int32_t>(side - zeros), sums.kept);
-    if (more == 0 && settle_ties) return !positive_in_the_middle(tile, p, radius_sq, axis);
+    if (more == 0) return !positive_in_the_middle(tile, p, radius_sq, axis);
     return more < 0;
   };
   if (turned(x_side, axes.x)) axes.x = -axes.x;

@@ -216,7 +216,9 @@ TEST(LocalFrame, OfAllKindsOfCloudsIsOrthonormalOrNaN) {
         ASSERT_EQ(frames.size(), 3 * cloud.points.size());
         for (std::size_t i = 0; i < cloud.points.size(); ++i) {
           const Vec3f x = frames[3 * i], y = frames[3 * i + 1], z = frames[3 * i + 2];
-          if (!is_finite(cloud.points[i])) EXPECT_FALSE(is_finite(x));
+          if (!is_finite(cloud.points[i])) {
+            EXPECT_FALSE(is_finite(x));
+          }
           ASSERT_EQ(is_finite(x), is_finite(z));
           if (!is_finite(x)) continue;
           EXPECT_NEAR(norm(x), 1.0f, 1e-5f);
@@ -256,7 +258,9 @@ TEST(LocalFrame, IntoRunsInAGraph) {
     const auto found = to_host(context, frames);
     for (std::size_t i = 0; i < found.size(); ++i) {
       ASSERT_TRUE(is_finite(found[i]) == is_finite(expected[i]));
-      if (is_finite(found[i])) ASSERT_LT(angle_rad(found[i], expected[i]), 1e-5);
+      if (is_finite(found[i])) {
+        ASSERT_LT(angle_rad(found[i], expected[i]), 1e-5);
+      }
     }
   }
 }

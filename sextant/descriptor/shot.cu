@@ -107,12 +107,12 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   if (job.given_frames) {
     const Vec3f* const given = job.given_frames + 3 * index;
     if (is_frame(given)) frame = {given[0], given[1], given[2]};
-    neighbours.find(p, job.radius_m, job.exact, job.most_neighbours);
+    neighbours.find(p, job.radius_m);
   } else {
-    neighbours.find(p, job.frame_radius_m, job.exact, job.most_neighbours);
-    frame = warp_frame(neighbours, job.grid, p, job.frame_radius_m, job.exact);
+    neighbours.find(p, job.frame_radius_m);
+    frame = warp_frame(neighbours, job.grid, p, job.frame_radius_m);
     if (job.frame_radius_m != job.radius_m) {
-      neighbours.find(p, job.radius_m, job.exact, job.most_neighbours);
+      neighbours.find(p, job.radius_m);
     }
   }
   if (!is_finite(frame.x)) return refuse(job, index, ShotStatus::kNoFrame, {});
@@ -122,6 +122,8 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   }
 
   for (int i = lane; i < job.length; i += kWarp) histogram[i] = 0;
+  neighbours.thin_out(
+      static_cast<int>(voters_among(neighbours.within(), job.exact, job.most_neighbours)));
   __syncwarp();
   const float scale = vote_scale(neighbours.count());
   const Vec3f keypoint_lab = kColor ? job.keypoint_lab[index] : Vec3f{};

@@ -37,7 +37,7 @@ struct ShotOptions {
   ShotBins bins = ShotBins::kPcl;
   ShotContent content = ShotContent::kShape;
   ShotMode mode = ShotMode::kExact;
-  std::int32_t most_neighbours = 128;  ///< of the approximate mode
+  std::int32_t most_neighbours = 512;  ///< of the approximate mode
   bool wrap28 = false;                 ///< azimuth wraps at volume 28, as in PCL before 2017
 
   template <class Self, class Visitor>
@@ -114,9 +114,9 @@ struct ShotResult {
 /// threads. Memory does not grow with the number of neighbours; time grows with their total: on two
 /// cores about 5 ns a neighbour.
 ///
-/// The approximate mode is ours: neighbours are taken cell by cell in the order of the grid, and of
-/// n > most_neighbours only every ⌈n / most_neighbours⌉-th counts, for the frame too; a tied axis
-/// keeps its sign.
+/// The approximate mode is ours: of more than most_neighbours neighbours only so many vote, evenly
+/// spread over the order of the grid's cells, and angles are good to 1e-4 rad. Frames are exact:
+/// one from a part of the neighbours would not be found again.
 ShotDescriptors compute_shot(const Context& context, const ShotSurface& surface,
                              const ShotKeypoints& keypoints, const ShotOptions& options = {});
 /// At points of the surface, given by their indices.

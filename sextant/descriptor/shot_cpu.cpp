@@ -229,12 +229,12 @@ struct ShotOfRange {
     const Vec3f p = query.position;
     const int columns = kPayload + from.extras;
     const std::int64_t within = select_within(from, p, job.radius_m * job.radius_m, scratch.rows);
-    const std::int64_t count = thin_out(scratch.rows, columns, within,
-                                        neighbour_stride(within, job.exact, job.most_neighbours));
-    const LocalFrame frame = frame_at(query, from, count, scratch);
+    const LocalFrame frame = frame_at(query, from, within, scratch);
     if (!is_finite(frame.x)) return refuse(query.index, ShotStatus::kNoFrame, {});
     if (within == 0) return refuse(query.index, ShotStatus::kTooFew, {});
     if (within < kLeastShotNeighbours) return refuse(query.index, ShotStatus::kTooFew, frame);
+    const std::int64_t count = voters_among(within, job.exact, job.most_neighbours);
+    thin_out(scratch.rows, columns, within, count);
     scratch.histogram.clear();
     const Vec3f keypoint_lab = job.lab ? job.keypoint_lab[query.index] : Vec3f{};
     vote_all(job, scratch.rows, count, {frame, keypoint_lab, vote_scale(count)}, scratch.histogram);
@@ -254,13 +254,10 @@ struct ShotOfRange {
     if (own) {
       const float radius_sq = job.frame_radius_m * job.frame_radius_m;
       const CandidateColumns bare{from.x, from.y, from.z, from.count, nullptr, 0};
-      const std::int64_t within =
-          select_within(bare, query.position, radius_sq, scratch.frame_rows);
-      count = thin_out(scratch.frame_rows, kPayload, within,
-                       neighbour_stride(within, job.exact, job.most_neighbours));
+      count = select_within(bare, query.position, radius_sq, scratch.frame_rows);
     }
     return frame_from_rows(own ? scratch.frame_rows : scratch.rows, count, scratch.tile,
-                           query.position, job.frame_radius_m, job.exact);
+                           query.position, job.frame_radius_m);
   }
 
   float* row(std::int64_t index) const { return job.values + index * job.length; }

@@ -260,10 +260,19 @@ SEXTANT_HD inline float vote_scale(std::int64_t neighbours) {
   return static_cast<float>(scale);
 }
 
-/// Every how manieth neighbour counts.
-SEXTANT_HD inline std::int64_t neighbour_stride(std::int64_t neighbours, bool exact,
-                                                std::int32_t most) {
-  return exact || neighbours <= most ? 1 : (neighbours + most - 1) / most;
+/// How many of the neighbours vote.
+SEXTANT_HD inline std::int64_t voters_among(std::int64_t neighbours, bool exact,
+                                            std::int32_t most) {
+  return exact ? neighbours : min_of<std::int64_t>(neighbours, most);
+}
+/// The place of voter j of `voters` among `neighbours`: evenly spread over the grid's order.
+SEXTANT_HD inline std::int64_t place_of_voter(std::int64_t j, std::int64_t voters,
+                                              std::int64_t neighbours) {
+  return (j * neighbours + voters - 1) / voters;
+}
+/// Whether the neighbour at this place is one of them.
+SEXTANT_HD inline bool is_voter(std::int64_t place, std::int64_t voters, std::int64_t neighbours) {
+  return place * voters % neighbours < voters;
 }
 
 /// A given frame is used when it is made of unit vectors.

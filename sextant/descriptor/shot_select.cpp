@@ -106,15 +106,26 @@ std::int64_t select_within(const CandidateColumns& from, const Vec3f& p, float r
   return kept;
 }
 
-std::int64_t thin_out(FloatColumns& rows, int columns, std::int64_t count, std::int64_t stride) {
-  if (stride == 1) return count;
-  const std::int64_t kept = (count + stride - 1) / stride;
+void thin_out(FloatColumns& rows, int columns, std::int64_t count, std::int64_t kept) {
+  if (kept == count) return;
+  const std::int64_t step = count / kept;
+  const std::int64_t rest = count % kept;
   for (int c = 0; c < columns; ++c) {
     float* const values = rows.column(c);
-    for (std::int64_t i = 0; i < kept; ++i) values[i] = values[i * stride];
+    // place_of_voter(i, kept, count), one after the other without its division: `place` is the
+    // quotient i count / kept and `over` its remainder.
+    std::int64_t place = 0;
+    std::int64_t over = 0;
+    for (std::int64_t i = 0; i < kept; ++i) {
+      values[i] = values[place + (over > 0)];
+      place += step;
+      over += rest;
+      const bool carry = over >= kept;
+      place += carry;
+      over -= carry ? kept : 0;
+    }
   }
   clear_rest(rows, columns, kept);
-  return kept;
 }
 
 }  // namespace sextant::detail

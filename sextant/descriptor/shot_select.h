@@ -47,7 +47,7 @@ struct CandidateColumns {
 std::int64_t select_within(const CandidateColumns& from, const Vec3f& p, float radius_sq,
                            FloatColumns& to);
 
-/// Keeps rows 0, stride, 2 stride, … of `count`; returns how many.
-std::int64_t thin_out(FloatColumns& rows, int columns, std::int64_t count, std::int64_t stride);
+/// Keeps `kept` of `count` rows, evenly spread.
+void thin_out(FloatColumns& rows, int columns, std::int64_t count, std::int64_t kept);
 
 }  // namespace sextant::detail

@@ -26,25 +26,29 @@ __device__ T warp_sum(T value) {
 
 __device__ inline int lane_index() { return static_cast<int>(threadIdx.x) % kWarp; }
 
-/// The points nearer to p than the radius, or every stride-th of them in the order of the grid.
+/// The points nearer to p than a radius, or some of them.
 class WarpNeighbourhood {
  public:
   __device__ WarpNeighbourhood(const NeighbourGridView& grid, std::uint32_t* list)
       : grid_(grid), list_(list) {}
 
-  /// Finds the neighbours and keeps them when they fit. Of more than `most` only some stay.
-  __device__ void find(const Vec3f& p, float radius_m, bool exact, std::int32_t most) {
+  /// Finds the neighbours and keeps them when they fit.
+  __device__ void find(const Vec3f& p, float radius_m) {
     p_ = p;
     radius_sq_ = radius_m * radius_m;
-    stride_ = 1;
+    all_ = true;
     within_ = enumerate([](int) {});
     count_ = within_;
     kept_ = within_ <= kListRoom;
-    stride_ = static_cast<int>(neighbour_stride(within_, exact, most));
-    if (stride_ == 1) return;
-    count_ = (within_ + stride_ - 1) / stride_;
+  }
+
+  /// Leaves `count` of them, evenly spread over the order of the grid.
+  __device__ void thin_out(int count) {
+    if (count == count_) return;
+    count_ = count;
+    all_ = false;
     if (kept_) {
-      thin_out();
+      thin_out_list();
     } else {
       enumerate([](int) {});
       kept_ = count_ <= kListRoom;
@@ -73,7 +77,7 @@ class WarpNeighbourhood {
   }
 
  private:
-  /// Goes through all neighbours in the order of the grid, lists every stride-th and calls
+  /// Goes through all neighbours in the order of the grid, lists those that count and calls
   /// full(listed) when the list is full and at the end; the next ones overwrite it. Returns how
   /// many there are with those left out.
   template <class Full>
@@ -93,9 +97,11 @@ class WarpNeighbourhood {
                      }
                      const unsigned all = __ballot_sync(kAllLanes, near);
                      if (all == 0) continue;
-                     if (stride_ > 1) near = near && (seen + __popc(all & before)) % stride_ == 0;
+                     if (!all_) {
+                       near = near && is_voter(seen + __popc(all & before), count_, within_);
+                     }
                      seen += __popc(all);
-                     const unsigned chosen = stride_ > 1 ? __ballot_sync(kAllLanes, near) : all;
+                     const unsigned chosen = all_ ? all : __ballot_sync(kAllLanes, near);
                      if (pending > kListRoom - kWarp) {
                        __syncwarp();
                        full(pending);
@@ -112,13 +118,13 @@ class WarpNeighbourhood {
     return seen;
   }
 
-  /// Of a list that holds all, keeps every stride-th. A value moves towards the front, past values
-  /// that were read before.
-  __device__ void thin_out() {
+  /// A value moves towards the front, past values that were read before.
+  __device__ void thin_out_list() {
     const int lane = lane_index();
     for (int first = 0; first < count_; first += kWarp) {
       const int to = first + lane;
-      const std::uint32_t place = to < count_ ? list_[to * stride_] : 0;
+      std::uint32_t place = 0;
+      if (to < count_) place = list_[place_of_voter(to, count_, within_)];
       __syncwarp();
       if (to < count_) list_[to] = place;
       __syncwarp();
@@ -129,7 +135,7 @@ class WarpNeighbourhood {
   std::uint32_t* list_;
   Vec3f p_;
   float radius_sq_ = 0;
-  int stride_ = 1;
+  bool all_ = true;
   int within_ = 0;
   int count_ = 0;
   bool kept_ = false;
@@ -193,7 +199,7 @@ __device__ inline bool positive_in_the_middle(WarpNeighbourhood& neighbours,
 /// The local frame from the neighbours found within its radius.
 __device__ inline LocalFrame warp_frame(WarpNeighbourhood& neighbours,
                                         const NeighbourGridView& grid, const Vec3f& p,
-                                        float radius_m, bool settle_ties) {
+                                        float radius_m) {
   FrameSums sums;
   neighbours.visit([&](std::uint32_t place) {
     const Vec3f q = grid.points[place].position;
@@ -215,7 +221,7 @@ __device__ inline LocalFrame warp_frame(WarpNeighbourhood& neighbours,
   });
   const auto turned = [&](int side, const Vec3d& axis) {
     const int more = majority(warp_sum(side), sums.kept);
-    if (more == 0 && settle_ties) {
+    if (more == 0) {
       return !positive_in_the_middle(neighbours, grid, p, radius_m, sums.kept, axis);
     }
     return more < 0;
