@@ -244,12 +244,14 @@ SEXTANT_FOR_AVX2 void search_256(const Search& s) {
 
 }  // namespace
 
-void find_partners_dense(const Context& context, const PairsJob& job) {
+void find_partners_dense(const Context& context, const PairsJob& job,
+                         [[maybe_unused]] PairSearch variant) {
   const PairTest test(job.limits, job.statistics->resolution_m);
+  auto search = search_portable;
 #if defined(__x86_64__)
-  const auto search = best_variant(search_512, search_256, search_portable);
-#else
-  const auto search = search_portable;
+  if (variant == PairSearch::kBest && has_avx512()) search = search_512;
+  if (variant == PairSearch::kBest && !has_avx512() && has_avx2()) search = search_256;
+  if (variant == PairSearch::kAvx2 && has_avx2()) search = search_256;
 #endif
   const std::int64_t across = (job.points.width + kColumns - 1) / kColumns;
   const std::int64_t down = (job.points.height + kRows - 1) / kRows;

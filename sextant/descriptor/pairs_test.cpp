@@ -9,6 +9,7 @@
 #include "sextant/core/graph.h"
 #include "sextant/core/random.h"
 #include "sextant/descriptor/cloud_pairs.h"
+#include "sextant/descriptor/pairs_math.h"
 #include "tests/devices.h"
 #include "tests/organised_scene.h"
 
@@ -132,6 +133,31 @@ TEST(Pairs, AreFoundOnLargeImages) {
     EXPECT_EQ(known, drawn.size());
     EXPECT_GE(drawn.size() + 3, pairs.size());
   }
+}
+
+TEST(Pairs, AreTheSameForEveryInstructionSet) {
+  const OrganisedScene scene = ball(203, 37);
+  const std::vector<Vec3f> normals = normals_of(scene);
+  SurfaceStatistics statistics;
+  statistics.resolution_m = kBallResolution_m;
+  const int pixels = scene.width * scene.height;
+  const auto partners = [&](detail::PairSearch search) {
+    std::vector<std::int32_t> found(static_cast<std::size_t>(pixels) * kPartnersPerPoint, -7);
+    const detail::PairsJob job{{scene.points.data(), scene.width, scene.height, scene.width, {}},
+                               {normals.data(), scene.width, scene.height, scene.width, {}},
+                               &statistics,
+                               detail::limits_of({}),
+                               14,
+                               {pixels, pixels, 0},
+                               found.data()};
+    detail::find_partners_dense(Context::cpu(2), job, search);
+    return found;
+  };
+  const std::vector<std::int32_t> expected = partners(detail::PairSearch::kPortable);
+  EXPECT_GT(std::count_if(expected.begin(), expected.end(), [](int i) { return i >= 0; }), 3000);
+  EXPECT_EQ(std::count(expected.begin(), expected.end(), -7), 0);
+  EXPECT_EQ(partners(detail::PairSearch::kBest), expected);
+  EXPECT_EQ(partners(detail::PairSearch::kAvx2), expected);
 }
 
 TEST(Pairs, EqualDistancesGoToTheLowerIndex) {

@@ -51,8 +51,24 @@ __global__ void __launch_bounds__(kBoxThreads)
 /// the defaults a cube sees some 40 × 40.
 constexpr int kSharedWords = 512;
 
+/// Words whose triangles are added together.
+constexpr int kBatchWords = 64;
+
+/// Triangles that are cut wait here until all of their kind are known, so that the lanes of a warp
+/// have the same to do. In any order: the sums do not depend on it.
+struct WaitingTriangles {
+  std::uint16_t at[kBatchWords * 64];  ///< word of the batch · 64 + bit
+  int count;
+
+  __device__ void append(int triangle) {
+    at[atomicAdd(&count, 1)] = static_cast<std::uint16_t>(triangle);
+  }
+};
+
 struct SharedTensor {
   BlockSums sums;
+  WaitingTriangles cut_once;     ///< along one axis
+  WaitingTriangles cut_further;  ///< along two or three
   int listed[kTensorThreads];
   int length;
   int u0, v0, u1, v1;
@@ -139,21 +155,52 @@ __device__ void grow(const CellWindow& window, const std::uint64_t* open,
   }
 }
 
-/// A warp takes a word, a lane each of its triangles.
-__device__ void add_areas(const TensorJob& job, const TensorCube& cube, const CellWindow& window,
-                          const std::uint64_t* reached, BlockSums& sums) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+/// The triangle at a bit of a word.
+__device__ LocalTriangle triangle_at(const TensorJob& job, const TensorCube& cube,
+                                     const CellWindow& window, int word, int bit) {
   const int words = window.words();
-  for (int i = threadIdx.x / kWarpLanes; i < window.rows() * words; i += kTensorWarps) {
-    const std::uint64_t bits = reached[i];
-    const int count = __popcll(bits);
-    for (int n = lane; n < count; n += kWarpLanes) {
-      const int bit = nth_bit(bits, n);
-      const int u = window.u0 + i % words * kCellsPerWord + bit / 2;
-      const LocalTriangle t = triangle_at(job, cube, u, window.v0 + i / words, bit % 2);
-      add_triangle(t.a, t.b, t.c, job.out.bins,
-                   [&](int bin, std::uint32_t area) { sums.add(bin, area); });
+  return triangle_at(job, cube, window.u0 + word % words * kCellsPerWord + bit / 2,
+                     window.v0 + word / words, bit % 2);
+}
+
+/// A warp takes a word, a lane each of its triangles. Those that lie in one bin are added at once,
+/// then those that are cut along one axis, then the others.
+__device__ void add_areas(const TensorJob& job, const TensorCube& cube, const CellWindow& window,
+                          const std::uint64_t* reached, SharedTensor& shared) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  const int bins = job.out.bins;
+  const int all = window.rows() * window.words();
+  const auto add = [&](int bin, std::uint32_t area) { shared.sums.add(bin, area); };
+  for (int begin = 0; begin < all; begin += kBatchWords) {
+    if (threadIdx.x == 0) shared.cut_once.count = shared.cut_further.count = 0;
+    __syncthreads();
+    for (int word = warp; word < min_of(kBatchWords, all - begin); word += kTensorWarps) {
+      const std::uint64_t bits = reached[begin + word];
+      const int count = __popcll(bits);
+      for (int n = lane; n < count; n += kWarpLanes) {
+        const int bit = nth_bit(bits, n);
+        const LocalTriangle t = triangle_at(job, cube, window, begin + word, bit);
+        int index = 0;
+        const int axes = cut_axes(t.a, t.b, t.c, bins, index);
+        if (axes == 0) {
+          add_whole_triangle(t.a, t.b, t.c, index, add);
+        } else {
+          (axes == 1 ? shared.cut_once : shared.cut_further).append(word * 64 + bit);
+        }
+      }
     }
+    __syncthreads();
+    // No warp has triangles of both kinds.
+    const int once = shared.cut_once.count;
+    const int padded = (once + kWarpLanes - 1) / kWarpLanes * kWarpLanes;
+    for (int i = threadIdx.x; i < padded + shared.cut_further.count; i += kTensorThreads) {
+      if (i >= once && i < padded) continue;
+      const int at = i < once ? shared.cut_once.at[i] : shared.cut_further.at[i - padded];
+      const LocalTriangle t = triangle_at(job, cube, window, begin + at / 64, at % 64);
+      add_triangle(t.a, t.b, t.c, bins, add);
+    }
+    __syncthreads();
   }
 }
 
@@ -163,6 +210,7 @@ __device__ bool compute_tensor(const TensorJob& job, std::int64_t t, SharedTenso
                                std::int64_t most_words) {
   const TensorFrame frame = job.frame(t);
   if (threadIdx.x == 0) {
+    job.out.frames[t] = frame;
     shared.u0 = shared.v0 = INT32_MAX;
     shared.u1 = shared.v1 = 0;
   }
@@ -184,15 +232,16 @@ __device__ bool compute_tensor(const TensorJob& job, std::int64_t t, SharedTenso
       find_triangles(job, cube, frame.pair, window, open, reached);
       __syncthreads();
       if (job.mode == TensorMode::kGrow) grow(window, open, reached);
-      add_areas(job, cube, window, reached, shared.sums);
+      add_areas(job, cube, window, reached, shared);
     }
   }
   __syncthreads();
-  shared.sums.write(job.out, t, frame);
+  shared.sums.write(job.out, t);
   return true;
 }
 
-__global__ void __launch_bounds__(kTensorThreads) tensor_kernel(const TensorJob job) {
+__global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
+    tensor_kernel(const TensorJob job) {
   __shared__ SharedTensor shared;
   const std::int64_t t = blockIdx.x;
   const std::int64_t tensors = job.tensors();
@@ -203,7 +252,7 @@ __global__ void __launch_bounds__(kTensorThreads) tensor_kernel(const TensorJob 
 }
 
 /// The few whose window is too large, with bitmaps in global memory.
-__global__ void __launch_bounds__(kTensorThreads)
+__global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
     large_tensor_kernel(const TensorJob job, std::int64_t words) {
   __shared__ SharedTensor shared;
   std::uint64_t* open = job.bitmaps + std::int64_t{blockIdx.x} * 2 * words;

@@ -96,10 +96,10 @@ struct TensorWorkspace {
 /// can count, without need of a camera. `kGrow` walks from triangle to triangle over shared edges
 /// and only over triangles whose bounding box, along the tensor's axes, meets the cube.
 ///
-/// Accuracy: 1e-5 of a bin's face for triangles up to some bins in size; the position of a cut has
-/// an error of 1e-7 of the length of a triangle's edge. The same bits on every run, for any number
-/// of threads, and on CPU and CUDA alike. Cost: about 1000 triangles a tensor with the defaults;
-/// 470 flop a triangle.
+/// Accuracy: float coordinates at half a metre are right to 1.5e-5 of a bin of 2 mm, which makes
+/// 1e-4 of a bin's face in the values; a cut moves by 1e-7 of the length of a triangle's edge. The
+/// same bits on every run and for any number of threads; CUDA has the CPU's bits but in the angle,
+/// which agrees within 1e-6. Cost: some 1000 triangles a tensor, 40 to 100 ns each on one core.
 TensorSet compute_tensors(const Context& context, const OrganisedSurface& surface,
                           View<const PointPair> pairs, float resolution_m,
                           const TensorOptions& options = {});

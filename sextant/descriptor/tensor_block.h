@@ -7,7 +7,9 @@
 
 namespace sextant::detail {
 
-inline constexpr int kTensorThreads = 256;
+// Cutting triangles waits for memory more than it computes: many warps for each of few tensors.
+inline constexpr int kTensorThreads = 512;
+inline constexpr int kTensorBlocks = 2;  ///< on a multiprocessor at a time
 inline constexpr int kWarpLanes = 32;
 inline constexpr int kTensorWarps = kTensorThreads / kWarpLanes;
 inline constexpr unsigned kAllLanes = 0xffffffffu;
@@ -32,7 +34,7 @@ struct BlockSums {
   }
 
   /// Writes the bins that are not empty; all threads of the block call it, after a barrier.
-  __device__ void write(const TensorRows& out, std::int64_t t, const TensorFrame& frame) {
+  __device__ void write(const TensorRows& out, std::int64_t t) {
     const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
     const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
     for (int word = warp; word < kBins / 32; word += kTensorWarps) {
@@ -55,10 +57,7 @@ struct BlockSums {
         out.masks[t].words[lane] =
             std::uint64_t{occupied[2 * lane]} | std::uint64_t{occupied[2 * lane + 1]} << 32;
       }
-      if (lane == 0) {
-        out.frames[t] = frame;
-        out.first[t] = t * out.all_bins();
-      }
+      if (lane == 0) out.first[t] = t * out.all_bins();
     }
     __syncthreads();
     const std::int64_t first = t * out.all_bins();

@@ -106,7 +106,8 @@ __device__ void add_areas(const MeshTensorJob& job, const TensorCube& cube,
   }
 }
 
-__global__ void __launch_bounds__(kTensorThreads) mesh_tensor_kernel(const MeshTensorJob job) {
+__global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
+    mesh_tensor_kernel(const MeshTensorJob job) {
   __shared__ SharedMeshTensor shared;
   const std::int64_t tensors = job.tensors();
   if (blockIdx.x == 0 && threadIdx.x == 0) *job.out.count = static_cast<std::int32_t>(tensors);
@@ -121,7 +122,10 @@ __global__ void __launch_bounds__(kTensorThreads) mesh_tensor_kernel(const MeshT
     const TensorFrame frame = job.frame(t);
     __syncthreads();  // the tensor before is written
     shared.sums.clear();
-    if (threadIdx.x == 0) shared.leaves = 0;
+    if (threadIdx.x == 0) {
+      job.out.frames[t] = frame;
+      shared.leaves = 0;
+    }
     __syncthreads();
     if (!isnan(frame.angle_rad)) {
       const TensorCube cube(frame, job.out.bins);
@@ -137,7 +141,7 @@ __global__ void __launch_bounds__(kTensorThreads) mesh_tensor_kernel(const MeshT
       add_areas(job, cube, scratch, leaves, shared.sums);
     }
     __syncthreads();
-    shared.sums.write(job.out, t, frame);
+    shared.sums.write(job.out, t);
   }
 }
 

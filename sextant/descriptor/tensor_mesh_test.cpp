@@ -9,9 +9,12 @@
 #include "sextant/core/graph.h"
 #include "sextant/core/random.h"
 #include "sextant/descriptor/cloud_pairs.h"
+#include "sextant/io/geometry_file.h"
+#include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/triangulate.h"
 #include "tests/devices.h"
 #include "tests/organised_scene.h"
+#include "tests/shared_data.h"
 #include "tests/tensor_oracle.h"
 
 namespace sextant {
@@ -221,6 +224,47 @@ TEST(MeshTensor, IsRecordedWithoutWaiting) {
     EXPECT_EQ(to_host(context, tensors.count)[0], 2);
     expect_same_areas(to_host(context, pack_tensors(context, tensors)),
                       tensors_of(context, mesh, {pairs[0], pairs[1]}, 0.1f));
+  }
+}
+
+TEST(MeshTensor, OfTheBunny) {
+  const auto file = testing::shared_data("stanford_bunny/bun_zipper_res2.ply");
+  if (!file) GTEST_SKIP() << "no captured data beside the checkout";
+  const TriangleMesh bunny = read_geometry(*file);
+  TensorOracle mesh;
+  mesh.points.assign(bunny.vertices.points.host().begin(), bunny.vertices.points.host().end());
+  mesh.triangles.assign(bunny.triangles.host().begin(), bunny.triangles.host().end());
+  const Buffer<Vec3f> normals = estimate_cloud_normals(Context::cpu(), view_of(mesh.points));
+  mesh.normals.assign(normals.host().begin(), normals.host().end());
+  constexpr std::size_t kPairs = 3;
+  std::vector<TensorOracle::Answer> truth;  // in both modes
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const DeviceMesh on_device(context, mesh);
+    const float resolution_m =
+        mesh_resolution(context, on_device.vertices, copy(context, mesh.triangles));
+    EXPECT_NEAR(resolution_m, 0.0029, 0.0005);
+    const Buffer<PointPair> all =
+        find_cloud_pairs(context, on_device.vertices, on_device.normals, resolution_m);
+    EXPECT_GT(all.size(), 8000);
+    const Buffer<PointPair> pairs = select_pairs(context, all, kPairs);
+    std::size_t answer = 0;
+    for (const TensorMode mode : {TensorMode::kGrow, TensorMode::kAll}) {
+      const TensorOptions options{.mode = mode};
+      const TensorSet tensors =
+          to_host(context, compute_tensors(context, on_device.mesh, pairs, resolution_m, options));
+      std::vector<float> dense(kPairs * 1000);
+      unpack_tensors_into(Context::cpu(1), tensors, view_of(dense));
+      for (std::size_t t = 0; t < kPairs; ++t, ++answer) {
+        if (truth.size() == answer) {
+          truth.push_back(mesh.tensor(tensors.frames.host()[t].pair, resolution_m, options));
+        }
+        EXPECT_GT(truth[answer].in_cube, 10.0);
+        for (std::size_t bin = 0; bin < 1000; ++bin) {
+          EXPECT_NEAR(dense[t * 1000 + bin], truth[answer].bins[bin], 2e-4);
+        }
+      }
+    }
   }
 }
 

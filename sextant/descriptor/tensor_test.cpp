@@ -442,7 +442,7 @@ TEST(Tensor, HugeAndDegenerateTriangles) {
   }
 }
 
-TEST(Tensor, ManyLanesOfRandomTriangles) {
+TEST(Tensor, RandomTrianglesAreThoseOfTheOracle) {
   // Random points: triangles of every size and direction, through every corner of the grid.
   HostSurface surface = height_field(24, 24, [](double, double) { return 0.0; });
   for (std::size_t i = 0; i < surface.points.size(); ++i) {
