@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/core/cuda_check.h"
-#include "sextant/descriptor/shot_warp.h"
+#include "sextant/descriptor/shot_warp.cuh"
 
 namespace sextant::detail {
 

@@ -27,7 +27,7 @@ struct LocalFrameOptions {
 ///
 /// Sums and eigenvectors are in double precision. CPU and CUDA agree within 1e-6 rad where
 /// (λ1 - λ2) and (λ2 - λ3) exceed 1e-3 λ1, and up to rounding of points on an axis' own plane.
-/// Cost: with 1100 neighbours about 4 µs a keypoint and core.
+/// Cost: with 1100 neighbours about 7 µs a keypoint and core.
 Buffer<Vec3f> compute_local_frames(const Context& context, View<const Vec3f> surface,
                                    View<const Vec3f> keypoints,
                                    const LocalFrameOptions& options = {});

@@ -2,7 +2,7 @@
 #include "sextant/core/for_each.h"
 #include "sextant/descriptor/shot_color_math.h"
 #include "sextant/descriptor/shot_job.h"
-#include "sextant/descriptor/shot_warp.h"
+#include "sextant/descriptor/shot_warp.cuh"
 
 namespace sextant::detail {
 

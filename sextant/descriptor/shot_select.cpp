@@ -108,21 +108,29 @@ std::int64_t select_within(const CandidateColumns& from, const Vec3f& p, float r
 
 void thin_out(FloatColumns& rows, int columns, std::int64_t count, std::int64_t kept) {
   if (kept == count) return;
+  constexpr std::int64_t kBatch = 256;
+  std::int32_t places[kBatch];
+  // place_of_voter(i, kept, count), one after the other without its division: `place` is the
+  // quotient i count / kept and `over` its remainder.
   const std::int64_t step = count / kept;
   const std::int64_t rest = count % kept;
-  for (int c = 0; c < columns; ++c) {
-    float* const values = rows.column(c);
-    // place_of_voter(i, kept, count), one after the other without its division: `place` is the
-    // quotient i count / kept and `over` its remainder.
-    std::int64_t place = 0;
-    std::int64_t over = 0;
-    for (std::int64_t i = 0; i < kept; ++i) {
-      values[i] = values[place + (over > 0)];
+  std::int64_t place = 0;
+  std::int64_t over = 0;
+  for (std::int64_t first = 0; first < kept; first += kBatch) {
+    const std::int64_t batch = std::min(kBatch, kept - first);
+    for (std::int64_t i = 0; i < batch; ++i) {
+      places[i] = static_cast<std::int32_t>(place + (over > 0));
       place += step;
       over += rest;
       const bool carry = over >= kept;
       place += carry;
       over -= carry ? kept : 0;
+    }
+    // Rows move towards the front, past rows that were read before.
+    for (int c = 0; c < columns; ++c) {
+      const float* const from = rows.column(c);
+      float* const to = rows.column(c) + first;
+      for (std::int64_t i = 0; i < batch; ++i) to[i] = from[places[i]];
     }
   }
   clear_rest(rows, columns, kept);

@@ -102,7 +102,7 @@ class WarpNeighbourhood {
                      }
                      seen += __popc(all);
                      const unsigned chosen = all_ ? all : __ballot_sync(kAllLanes, near);
-                     if (pending > kListRoom - kWarp) {
+                     if (pending + __popc(chosen) > kListRoom) {
                        __syncwarp();
                        full(pending);
                        __syncwarp();
