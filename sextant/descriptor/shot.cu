@@ -33,7 +33,7 @@ __device__ void count_votes(const ShotVotes<float>& votes, std::uint32_t* histog
 }
 
 /// The vote of the neighbour at `place`.
-template <ShotBins kBins, bool kShape, bool kColor>
+template <bool kColor>
 __device__ void vote(const ShotJob& job, const OrderedNormal* normals, std::uint32_t place,
                      const Vec3f& p, const LocalFrame& frame, const Vec3f& keypoint_lab,
                      float scale, std::uint32_t* histogram) {
@@ -46,13 +46,13 @@ __device__ void vote(const ShotJob& job, const OrderedNormal* normals, std::uint
   const Vec3f local{frame_dot(offset, frame.x), frame_dot(offset, frame.y),
                     frame_dot(offset, frame.z)};
   const ShotPlace<float> place_in_sphere = shot_place(local, distance, 1.0f / distance, job.sphere);
-  if constexpr (kShape) {
-    const ShotBin<float> bin = shape_bin(frame_dot(known.normal, frame.z), kBins);
-    constexpr float kShapeBins = kBins == ShotBins::kPaper ? 10.0f : 11.0f;
-    count_votes(votes_of(place_in_sphere, bin, kShapeBins, 0.0f, scale), histogram);
+  if (job.shape) {
+    const ShotBin<float> bin = shape_bin(frame_dot(known.normal, frame.z), job.bins);
+    count_votes(votes_of(place_in_sphere, bin, static_cast<float>(job.shape_bins), 0.0f, scale),
+                histogram);
   }
   if constexpr (kColor) {
-    const ShotBin<float> bin = color_bin(job.lab[q.index], keypoint_lab, kBins);
+    const ShotBin<float> bin = color_bin(job.lab[q.index], keypoint_lab, job.bins);
     count_votes(votes_of(place_in_sphere, bin, static_cast<float>(kColorBins),
                          static_cast<float>(job.color_base), scale),
                 histogram);
@@ -87,7 +87,7 @@ __device__ bool write_row(const ShotJob& job, std::int64_t index, const std::uin
   return true;
 }
 
-template <ShotBins kBins, bool kShape, bool kColor>
+template <bool kColor>
 __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
     describe(const ShotJob job, const OrderedNormal* normals) {
   extern __shared__ std::uint32_t shared[];
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   const float scale = vote_scale(neighbours.count());
   const Vec3f keypoint_lab = kColor ? job.keypoint_lab[index] : Vec3f{};
   neighbours.visit([&](std::uint32_t place) {
-    vote<kBins, kShape, kColor>(job, normals, place, p, frame, keypoint_lab, scale, histogram);
+    vote<kColor>(job, normals, place, p, frame, keypoint_lab, scale, histogram);
   });
   __syncwarp();
   if (!write_row(job, index, histogram)) return refuse(job, index, ShotStatus::kNoVote, frame);
@@ -137,23 +137,15 @@ __global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
   if (job.frames) store_frame(frame, job.frames + 3 * index);
 }
 
-template <ShotBins kBins, bool kShape, bool kColor>
+template <bool kColor>
 void launch(const Context& context, const ShotJob& job, const OrderedNormal* normals) {
   const auto blocks = static_cast<unsigned>((job.count + kWarpsPerBlock - 1) / kWarpsPerBlock);
   const auto bytes =
       static_cast<std::size_t>(kWarpsPerBlock * (kListRoom + job.length)) * sizeof(std::uint32_t);
   static_assert(kWarpsPerBlock * (kListRoom + kShotVolumes * (11 + kColorBins)) * 4 <= 48 * 1024,
                 "more shared memory than a kernel gets without asking");
-  describe<kBins, kShape, kColor>
-      <<<blocks, kWarp * kWarpsPerBlock, bytes, cuda_stream(context)>>>(job, normals);
+  describe<kColor><<<blocks, kWarp * kWarpsPerBlock, bytes, cuda_stream(context)>>>(job, normals);
   check_launch("describe");
-}
-
-template <ShotBins kBins>
-void launch(const Context& context, const ShotJob& job, const OrderedNormal* normals) {
-  if (!job.lab) return launch<kBins, true, false>(context, job, normals);
-  if (job.shape) return launch<kBins, true, true>(context, job, normals);
-  launch<kBins, false, true>(context, job, normals);
 }
 
 }  // namespace
@@ -162,14 +154,8 @@ void compute_shot_cuda(const Context& context, const ShotJob& job) {
   if (job.count == 0) return;
   Buffer<OrderedNormal> normals(context, job.grid.size);
   for_each(context, job.grid.size, OrderNormal{job.grid, job.normals, normals.data()});
-  switch (job.bins) {
-    case ShotBins::kPcl:
-      return launch<ShotBins::kPcl>(context, job, normals.data());
-    case ShotBins::kFixed:
-      return launch<ShotBins::kFixed>(context, job, normals.data());
-    case ShotBins::kPaper:
-      return launch<ShotBins::kPaper>(context, job, normals.data());
-  }
+  if (job.lab) return launch<true>(context, job, normals.data());
+  launch<false>(context, job, normals.data());
 }
 
 void gather_keypoints_cuda(const Context& context, std::int64_t count,
