@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <pcl/features/normal_3d_omp.h>
 #include <pcl/features/principal_curvatures.h>
+#include <pcl/features/shot_omp.h>
 #include <pcl/io/pcd_io.h>
 #include <pcl/search/kdtree.h>
 
@@ -27,7 +28,7 @@ using Normals = pcl::PointCloud<pcl::Normal>;
 /// The KEY=VALUE words; one that no operation asked for is refused.
 class Settings {
  public:
-  Settings(int count, char** words) {
+  Settings(std::string input, int count, char** words) : input_(std::move(input)) {
     for (int i = 0; i < count; ++i) {
       const std::string word = words[i];
       const std::size_t equals = word.find('=');
@@ -48,6 +49,8 @@ class Settings {
     require(used == found->second.size() && used > 0, key, ": '", found->second, "' is no number");
     return value;
   }
+  /// The file, for what it holds beside the points.
+  const std::string& input() const { return input_; }
   void refuse_others() const {
     for (const auto& [key, value] : values_) {
       require(asked_.count(key) > 0, "there is no setting '", key, "' here");
@@ -55,6 +58,7 @@ class Settings {
   }
 
  private:
+  std::string input_;
   std::map<std::string, std::string> values_;
   std::set<std::string> asked_;
 };
@@ -125,6 +129,15 @@ Outcome normals(const Points::Ptr& points, Settings& words) {
   return outcome;
 }
 
+/// Every n-th point.
+pcl::IndicesPtr every_nth(std::size_t points, int every) {
+  const auto chosen = std::make_shared<pcl::Indices>();
+  for (std::size_t i = 0; i < points; i += static_cast<std::size_t>(every)) {
+    chosen->push_back(static_cast<pcl::index_t>(i));
+  }
+  return chosen;
+}
+
 /// pc1 pc2 and the direction x y z of pc1. Settings: radius_m; normals_radius_m (else the same);
 /// every (only each such point, the others are NaN; the time is that of all, in proportion).
 Outcome curvatures(const Points::Ptr& points, Settings& words) {
@@ -137,10 +150,7 @@ Outcome curvatures(const Points::Ptr& points, Settings& words) {
   Normals::Ptr normals;
   time_step(outcome, "normals", settings.repeats,
             [&] { normals = estimate(points, settings, normals_radius_m); });
-  const auto chosen = std::make_shared<pcl::Indices>();
-  for (std::size_t i = 0; i < points->size(); i += static_cast<std::size_t>(every)) {
-    chosen->push_back(static_cast<pcl::index_t>(i));
-  }
+  const pcl::IndicesPtr chosen = every_nth(points->size(), every);
   pcl::PointCloud<pcl::PrincipalCurvatures> curvatures;
   time_step(outcome, "curvatures", settings.repeats, [&] {
     pcl::PrincipalCurvaturesEstimation<pcl::PointXYZ, pcl::Normal, pcl::PrincipalCurvatures>
@@ -165,11 +175,64 @@ Outcome curvatures(const Points::Ptr& points, Settings& words) {
   return outcome;
 }
 
+template <class Estimator>
+void compute_shot(Estimator estimator, const Points::Ptr& points, const Normals::Ptr& normals,
+                  const pcl::IndicesPtr& chosen, double radius_m, bool sorted,
+                  pcl::PointCloud<pcl::SHOT352>& found) {
+  estimator.setInputCloud(points);
+  estimator.setInputNormals(normals);
+  estimator.setIndices(chosen);
+  estimator.setSearchMethod(std::make_shared<pcl::search::KdTree<pcl::PointXYZ>>(sorted));
+  estimator.setRadiusSearch(radius_m);
+  estimator.compute(found);
+}
+
+/// The 352 numbers, then the x, y and z axis of the frame; with the normals of the file. Settings:
+/// radius_m; threads (0: the class without OpenMP); sorted (0: the kd-tree leaves neighbours in any
+/// order); every (only each such point, the others are NaN; the time is that of all, in
+/// proportion); repeats.
+Outcome shot(const Points::Ptr& points, Settings& words) {
+  const double radius_m = words.number("radius_m", 0);
+  const int threads = static_cast<int>(words.number("threads", 0));
+  const bool sorted = words.number("sorted", 1) != 0;
+  const int every = static_cast<int>(words.number("every", 1));
+  const int repeats = static_cast<int>(words.number("repeats", 1));
+  words.refuse_others();
+  require(radius_m > 0 && threads >= 0 && every >= 1 && repeats >= 1,
+          "shot: pass radius_m above 0, threads from 0, every and repeats from 1");
+  const auto normals = std::make_shared<Normals>();
+  require(pcl::io::loadPCDFile(words.input(), *normals) == 0, words.input(), ": has no normals");
+  constexpr int kFloats = 352 + 9;
+  Outcome outcome{kFloats, std::vector<float>(kFloats * points->size(), NAN)};
+  const pcl::IndicesPtr chosen = every_nth(points->size(), every);
+  pcl::PointCloud<pcl::SHOT352> found;
+  time_step(outcome, "shot", repeats, [&] {
+    if (threads == 0) {
+      compute_shot(pcl::SHOTEstimation<pcl::PointXYZ, pcl::Normal, pcl::SHOT352>(), points, normals,
+                   chosen, radius_m, sorted, found);
+    } else {
+      compute_shot(pcl::SHOTEstimationOMP<pcl::PointXYZ, pcl::Normal, pcl::SHOT352>(
+                       static_cast<unsigned>(threads)),
+                   points, normals, chosen, radius_m, sorted, found);
+    }
+  });
+  const double measured = outcome.times_ms["shot"];
+  outcome.times_ms["shot"] =
+      measured * static_cast<double>(points->size()) / static_cast<double>(chosen->size());
+  for (std::size_t j = 0; j < chosen->size(); ++j) {
+    float* row = outcome.values.data() + static_cast<std::size_t>((*chosen)[j]) * kFloats;
+    std::copy(std::begin(found[j].descriptor), std::end(found[j].descriptor), row);
+    std::copy(std::begin(found[j].rf), std::end(found[j].rf), row + 352);
+  }
+  return outcome;
+}
+
 struct Operation {
   const char* name;
   Outcome (*run)(const Points::Ptr& points, Settings& settings);
 };
-constexpr Operation kOperations[] = {{"normals", normals}, {"curvatures", curvatures}};
+constexpr Operation kOperations[] = {
+    {"normals", normals}, {"curvatures", curvatures}, {"shot", shot}};
 
 int run(int argc, char** argv) {
   std::string names;
@@ -180,7 +243,7 @@ int run(int argc, char** argv) {
     if (operation.name != std::string(argv[1])) continue;
     const auto points = std::make_shared<Points>();
     require(pcl::io::loadPCDFile(argv[2], *points) == 0, argv[2], ": PCL cannot read it");
-    Settings settings(argc - 4, argv + 4);
+    Settings settings(argv[2], argc - 4, argv + 4);
     const Outcome outcome = operation.run(points, settings);
     write_file_atomically(argv[3], std::as_bytes(std::span(outcome.values)));
     const nlohmann::json line{{"library", "PCL " PCL_VERSION_PRETTY},

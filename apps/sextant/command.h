@@ -38,6 +38,7 @@ void add_normals(CLI::App& app);
 void add_curvature(CLI::App& app);
 void add_mesh(CLI::App& app);
 void add_segment(CLI::App& app);
+void add_describe(CLI::App& app);
 void add_reproduce(CLI::App& app);
 
 }  // namespace sextant::app

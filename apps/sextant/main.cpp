@@ -28,6 +28,7 @@ int run(int argc, char** argv) {
   sextant::app::add_curvature(app);
   sextant::app::add_mesh(app);
   sextant::app::add_segment(app);
+  sextant::app::add_describe(app);
   sextant::app::add_reproduce(app);
   if (argc == 1) {
     fmt::print("{}", app.help());

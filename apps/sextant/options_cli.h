@@ -5,32 +5,40 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "sextant/core/options.h"
 
 namespace sextant::app {
 
 /// Visits the fields of an options struct and makes a flag of each: radius_px becomes --radius-px,
-/// with the field's help, default and range.
+/// with the field's help, default and range. With the prefix "normals" it becomes
+/// --normals-radius-px; fields that `left_out` names get no flag.
 class FlagAdder {
  public:
-  explicit FlagAdder(CLI::App& command) : command_(command) {}
+  explicit FlagAdder(CLI::App& command, std::string prefix = {},
+                     std::vector<std::string_view> left_out = {})
+      : command_(command), prefix_(std::move(prefix)), left_out_(std::move(left_out)) {}
 
   template <class T>
   void operator()(std::string_view name, T& field, std::string_view help, Range range) const {
+    if (is_left_out(name)) return;
     command_.add_option(flag(name), field, std::string(help))
         ->check([range](const std::string& text) { return outside(text, range); })
         ->capture_default_str();
   }
   void operator()(std::string_view name, bool& field, std::string_view help) const {
+    if (is_left_out(name)) return;
     command_.add_flag(flag(name), field, std::string(help));
   }
   void operator()(std::string_view name, std::string& field, std::string_view help) const {
+    if (is_left_out(name)) return;
     command_.add_option(flag(name), field, std::string(help))->capture_default_str();
   }
   template <class Enum, std::size_t N>
   void operator()(std::string_view name, Enum& field, std::string_view help,
                   const Choice<Enum> (&choices)[N]) const {
+    if (is_left_out(name)) return;
     std::map<std::string, Enum> values;
     std::string names;
     for (const Choice<Enum>& choice : choices) {
@@ -48,10 +56,14 @@ class FlagAdder {
   }
 
  private:
-  static std::string flag(std::string_view name) {
-    std::string text = "--" + std::string(name);
+  std::string flag(std::string_view name) const {
+    std::string text = "--" + prefix_ + (prefix_.empty() ? "" : "-") + std::string(name);
     std::replace(text.begin(), text.end(), '_', '-');
     return text;
+  }
+
+  bool is_left_out(std::string_view name) const {
+    return std::find(left_out_.begin(), left_out_.end(), name) != left_out_.end();
   }
 
   /// The complaint about a number outside its range; empty when it is inside or no number, of which
@@ -66,11 +78,14 @@ class FlagAdder {
   }
 
   CLI::App& command_;
+  std::string prefix_;
+  std::vector<std::string_view> left_out_;
 };
 
 template <HasFields Options>
-void add_flags(CLI::App& command, Options& options) {
-  Options::fields(options, FlagAdder(command));
+void add_flags(CLI::App& command, Options& options, std::string prefix = {},
+               std::vector<std::string_view> left_out = {}) {
+  Options::fields(options, FlagAdder(command, std::move(prefix), std::move(left_out)));
 }
 
 /// The same without some fields: those that a command sets by itself or has from other options.

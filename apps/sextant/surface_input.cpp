@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "apps/sextant/file_kind.h"
+#include "apps/sextant/options_cli.h"
 #include "apps/sextant/progress_bar.h"
-#include "sextant/depth/bilateral.h"
+#include "sextant/depth/color_points.h"
 #include "sextant/depth/deproject.h"
 #include "sextant/io/camera_json.h"
 #include "sextant/io/geometry_file.h"
@@ -27,55 +28,55 @@ Cloud read_depth(const Context& context, const SurfaceInput& input, StepTimes& t
   Image<float> depth_m = times.time(
       "read", context, [&] { return copy(context, read_depth_png(input.file, options)); });
   if (input.filter) {
-    depth_m = times.time("filter", context, [&] { return bilateral_filter(context, depth_m); });
+    depth_m = times.time("filter", context,
+                         [&] { return bilateral_filter(context, depth_m, input.bilateral); });
   }
-  return times.time("deproject", context,
-                    [&] { return deproject(context, depth_m, camera.camera); });
+  Cloud cloud =
+      times.time("deproject", context, [&] { return deproject(context, depth_m, camera.camera); });
+  if (input.color.empty()) return cloud;
+  const Image<Rgb8> color = copy(context, read_image(input.color));
+  require(color.width() == cloud.width && color.height() == cloud.height, input.color, ": ",
+          color.width(), " x ", color.height(), " px, but the depth has ", cloud.width, " x ",
+          cloud.height, "; 'sextant depth' colours a cloud by an image of another camera");
+  cloud.colors = color_points(context, cloud.points, color);
+  return cloud;
 }
 
 /// Smooths the depth of a cloud on the host that has rows; its points move along their rays.
-void filter_organised(Cloud& cloud, const std::string& file) {
-  require_organised(cloud, file);
+void filter_organised(Cloud& cloud, const SurfaceInput& input) {
+  require_organised(cloud, input.file);
   const Context host = Context::cpu();
   Image<float> depth_m(host, cloud.width, cloud.height);
   const auto points = cloud.points.host();
   for (std::size_t i = 0; i < points.size(); ++i) depth_m.pixels().host()[i] = points[i].z;
-  const Image<float> filtered_m = bilateral_filter(host, depth_m);
+  const Image<float> filtered_m = bilateral_filter(host, depth_m, input.bilateral);
   for (std::size_t i = 0; i < points.size(); ++i) {
     points[i] = points[i] * (filtered_m.pixels().host()[i] / points[i].z);
   }
   cloud.normals = {};  // of the points as they were
 }
 
-/// Sums of the triangles' normals, long where triangles are large: which side of a mesh is outside.
-Buffer<Vec3f> triangle_normals(const TriangleMesh& mesh) {
-  std::vector<Vec3f> normals(static_cast<std::size_t>(mesh.vertices.size()));
-  const auto points = mesh.vertices.points.host();
-  for (const Vec3i& t : mesh.triangles.host()) {
-    const auto a = static_cast<std::size_t>(t.x);
-    const auto b = static_cast<std::size_t>(t.y);
-    const auto c = static_cast<std::size_t>(t.z);
-    const Vec3f normal = cross(points[b] - points[a], points[c] - points[a]);
-    for (const std::size_t corner : {a, b, c}) normals[corner] += normal;
-  }
-  for (Vec3f& normal : normals) normal = normalized(normal);
-  return copy(Context::cpu(), normals);
-}
-
-Cloud read_cloud(const Context& context, const SurfaceInput& input, StepTimes& times) {
+/// What a file of geometry holds, on the host. The points of a mesh without normals get those of
+/// its triangles.
+TriangleMesh read_mesh_file(const SurfaceInput& input) {
   require(input.camera.empty(), "--camera: ", input.file, " is a cloud, which has no use for it");
+  require(input.color.empty(), "--color: is for depth maps; ", input.file, " is none");
   ReadOptions options;
   if (input.unit_m > 0) options.unit_m = input.unit_m;
-  return times.time("read", context, [&] {
-    ProgressBar bar("reading", {"MB", 1e-6});
-    options.progress = bar.callback();
-    TriangleMesh read = read_geometry(input.file, options);
-    if (input.filter) filter_organised(read.vertices, input.file);
-    if (read.vertices.normals.empty() && !read.triangles.empty()) {
-      read.vertices.normals = triangle_normals(read);
-    }
-    return copy(context, read.vertices);
-  });
+  ProgressBar bar("reading", {"MB", 1e-6});
+  options.progress = bar.callback();
+  TriangleMesh mesh = read_geometry(input.file, options);
+  if (input.filter) filter_organised(mesh.vertices, input);
+  if (mesh.vertices.normals.empty() && !mesh.triangles.empty()) {
+    mesh.vertices.normals = vertex_normals(mesh);
+  }
+  return mesh;
+}
+
+bool is_depth_map(const SurfaceInput& input) {
+  const FileKind kind = kind_of_content(input.file);
+  require(kind != FileKind::kCamera, input.file, ": is a camera; the depth map comes first");
+  return kind == FileKind::kImage;
 }
 
 }  // namespace
@@ -93,11 +94,25 @@ void add_surface_input(CLI::App& command, SurfaceInput& input) {
       ->check(CLI::Range(1e-9, 1e9));
 }
 
+void add_depth_input(CLI::App& command, SurfaceInput& input) {
+  command.add_option("--color", input.color, "colour image registered to a depth map");
+  command.add_flag("--filter", input.filter, "bilateral filter of a depth map");
+  add_flags(command, input.bilateral, "filter");
+}
+
 Cloud read_surface_input(const Context& context, const SurfaceInput& input, StepTimes& times) {
-  const FileKind kind = kind_of_content(input.file);
-  require(kind != FileKind::kCamera, input.file, ": is a camera; the depth map comes first");
-  return kind == FileKind::kImage ? read_depth(context, input, times)
-                                  : read_cloud(context, input, times);
+  if (is_depth_map(input)) return read_depth(context, input, times);
+  return times.time("read", context, [&] { return copy(context, read_mesh_file(input).vertices); });
+}
+
+TriangleMesh read_surface_mesh(const Context& context, const SurfaceInput& input,
+                               StepTimes& times) {
+  if (!is_depth_map(input)) {
+    return times.time("read", context, [&] { return copy(context, read_mesh_file(input)); });
+  }
+  TriangleMesh mesh;
+  mesh.vertices = read_depth(context, input, times);
+  return mesh;
 }
 
 bool seen_from_origin(const Cloud& cloud) {

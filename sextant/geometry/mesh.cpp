@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/geometry/mesh.h"
 
+#include <algorithm>
+
 namespace sextant {
 
 namespace {
@@ -71,6 +73,26 @@ TriangleMesh copy(const Context& context, const TriangleMesh& from) {
 TriangleMesh to_host(const Context& context, const TriangleMesh& from) {
   return moved_parts(from, to_host(context, from.vertices),
                      [&](const auto& part) { return to_host_buffer(context, part); });
+}
+
+Buffer<Vec3f> vertex_normals(const TriangleMesh& mesh) {
+  const std::span<const Vec3f> points = mesh.vertices.points.host();
+  std::vector<Vec3d> sums(points.size());
+  for (const Vec3i& t : mesh.triangles.host()) {
+    const std::size_t corners[] = {static_cast<std::size_t>(t.x), static_cast<std::size_t>(t.y),
+                                   static_cast<std::size_t>(t.z)};
+    const Vec3d p = cast<double>(points[corners[0]]);
+    const Vec3d n =
+        cross(cast<double>(points[corners[1]]) - p, cast<double>(points[corners[2]]) - p);
+    if (!is_finite(n)) continue;
+    for (const std::size_t corner : corners) sums[corner] += n;
+  }
+  Buffer<Vec3f> normals(Context::cpu(), mesh.vertices.size());
+  std::transform(sums.begin(), sums.end(), normals.host().begin(), [](const Vec3d& sum) {
+    const float nothing = NAN;
+    return norm_sq(sum) > 0 ? cast<float>(normalized(sum)) : Vec3f{nothing, nothing, nothing};
+  });
+  return normals;
 }
 
 }  // namespace sextant

@@ -33,4 +33,8 @@ void check_mesh(const TriangleMesh& mesh);
 TriangleMesh copy(const Context& context, const TriangleMesh& from);
 TriangleMesh to_host(const Context& context, const TriangleMesh& from);
 
+/// For each vertex the mean of the normals of its triangles by their area, of unit length; NaN
+/// where there is none. In host memory, of a mesh there.
+Buffer<Vec3f> vertex_normals(const TriangleMesh& mesh);
+
 }  // namespace sextant

@@ -94,5 +94,19 @@ TEST(Mesh, TravelsWhole) {
   }
 }
 
+TEST(Mesh, NormalsOfVerticesAreMeansByArea) {
+  TriangleMesh mesh;
+  // A triangle in z = 0 that faces up, one twice as large in x = 0 that faces +x, a lone vertex.
+  mesh.vertices.points = copy(
+      Context::cpu(), std::vector<Vec3f>{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 2}, {5, 5, 5}});
+  mesh.triangles = copy(Context::cpu(), std::vector<Vec3i>{{0, 1, 2}, {0, 2, 3}});
+  const Buffer<Vec3f> normals = vertex_normals(mesh);
+  EXPECT_EQ(normals.host()[1], (Vec3f{0, 0, 1}));
+  EXPECT_EQ(normals.host()[3], (Vec3f{1, 0, 0}));
+  EXPECT_NEAR(normals.host()[0].x, 2 / std::sqrt(5.0), 1e-6);
+  EXPECT_NEAR(normals.host()[0].z, 1 / std::sqrt(5.0), 1e-6);
+  EXPECT_TRUE(std::isnan(normals.host()[4].x));
+}
+
 }  // namespace
 }  // namespace sextant

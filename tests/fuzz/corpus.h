@@ -19,5 +19,6 @@ void write_seeds(const std::filesystem::path& folder, const std::string& name,
 /// Each fills `root`/<name of the fuzz target> for the targets it knows.
 void write_image_corpus(const std::filesystem::path& root);
 void write_geometry_corpus(const std::filesystem::path& root);
+void write_descriptor_corpus(const std::filesystem::path& root);
 
 }  // namespace sextant::fuzz

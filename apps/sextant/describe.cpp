@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "apps/sextant/command.h"
+#include "apps/sextant/describe_options.h"
+#include "apps/sextant/file_kind.h"
+#include "apps/sextant/frame_picture.h"
+#include "apps/sextant/options_cli.h"
+#include "sextant/io/image_file.h"
+#include "sextant/io/npy.h"
+
+namespace sextant::app {
+
+namespace {
+
+struct DescribeCommand {
+  CommonOptions common;
+  DescribedSurfaceOptions surface;
+  DescribeOptions options;
+  FramePictureOptions view;
+  std::string output;
+  std::string npy;
+  std::string picture;
+};
+
+/// "a.npy" and the part "frames" make "a_frames.npy".
+std::filesystem::path beside(const std::filesystem::path& path, const char* part) {
+  std::filesystem::path name = path.stem();
+  name += std::string("_") + part;
+  name += path.extension();
+  return path.parent_path() / name;
+}
+
+template <class T, class Numbers>
+std::span<const T> numbers_of(const Numbers& list) {
+  return {reinterpret_cast<const T*>(list.data()), list.size() * sizeof(list[0]) / sizeof(T)};
+}
+
+/// The descriptors as rows of one array, and their places in three others.
+std::vector<std::string> write_arrays(const std::string& file, const DescriptorFile& descriptors) {
+  const std::filesystem::path path = file;
+  const std::int64_t count = descriptors.count();
+  using Shape = std::vector<std::int64_t>;
+  write_npy<float>(path, dense_values(descriptors), Shape{count, descriptors.length});
+  const std::filesystem::path frames = beside(path, "frames");
+  write_npy<float>(frames, numbers_of<float>(descriptors.axes), Shape{count, 3, 3});
+  const std::filesystem::path positions = beside(path, "positions");
+  write_npy<float>(positions, numbers_of<float>(descriptors.positions_m), Shape{count, 3});
+  const std::filesystem::path points = beside(path, "points");
+  std::vector<std::int32_t> indices = descriptors.points;
+  if (!descriptors.partners.empty()) {
+    indices.clear();
+    for (std::size_t i = 0; i < descriptors.points.size(); ++i) {
+      indices.insert(indices.end(), {descriptors.points[i], descriptors.partners[i]});
+    }
+  }
+  const Shape index_shape = descriptors.partners.empty() ? Shape{count} : Shape{count, 2};
+  write_npy<std::int32_t>(points, indices, index_shape);
+  return {file, frames.string(), positions.string(), points.string()};
+}
+
+/// Writes the files that were asked for and returns their names.
+std::vector<std::string> write_outputs(const DescribeCommand& command,
+                                       const Description& description) {
+  std::vector<std::string> written;
+  if (!command.output.empty()) {
+    write_descriptor_file(command.output, description.file);
+    written.push_back(command.output);
+  }
+  if (!command.npy.empty()) {
+    const std::vector<std::string> arrays = write_arrays(command.npy, description.file);
+    written.insert(written.end(), arrays.begin(), arrays.end());
+  }
+  return written;
+}
+
+void run(const DescribeCommand& command) {
+  const Context context = context_for(command.common.device);
+  if (!command.picture.empty()) {
+    require(kind_of_extension(command.picture) == FileKind::kImage, command.picture,
+            ": a picture is written as .png or .jpg");
+  }
+  StepTimes times;
+  const DescribedSurface surface = read_described_surface(context, command.surface, times);
+  const bool tensor = command.options.descriptor == DescriptorKind::kTensor;
+  Description description =
+      (tensor ? describe_tensors : describe_shot)(context, surface, command.options, times);
+  description.file.resolution_m = surface.resolution_m;
+  description.file.options = description.facts.dump();
+  std::vector<std::string> written =
+      times.time("write", context, [&] { return write_outputs(command, description); });
+  if (!command.picture.empty()) {
+    const FramePicture picture = times.time("picture", context, [&] {
+      return draw_frames(context, surface, description.file, command.view);
+    });
+    write_image(command.picture, picture.image);
+    description.facts["frames_shown"] = picture.frames;
+    description.text += fmt::format("  the picture shows {} of {} frames\n", picture.frames,
+                                    description.file.count());
+    written.push_back(command.picture);
+  }
+  const std::int64_t points = surface.cloud().size();
+  nlohmann::json document = description.facts;
+  document["input"] = command.surface.input.file;
+  document["device"] = to_string(context.device());
+  document["descriptor"] = name_of(description.file);
+  document["written"] = description.file.count();
+  document["surface"] = {{"kind", surface.kind},
+                         {"points", points},
+                         {"triangles", surface.mesh.triangles.size()},
+                         {"resolution_m", surface.resolution_m}};
+  document["outputs"] = written;
+  document["times_ms"] = times.to_json();
+  std::string text =
+      fmt::format("{}: {} of {} points, {:.2f} mm apart\n{}  {} on {}\n",
+                  command.surface.input.file, surface.kind, points, 1000 * surface.resolution_m,
+                  description.text, times.text(), to_string(context.device()));
+  for (const std::string& file : written) text += fmt::format("wrote {}\n", file);
+  print_result(command.common, document, text);
+}
+
+}  // namespace
+
+void add_describe(CLI::App& app) {
+  auto state = std::make_shared<DescribeCommand>();
+  CLI::App* command = add_command(
+      app, "describe", "Descriptors of a surface: 3D tensors or SHOT, with their frames",
+      "sextant describe depth.png --camera camera.json --filter --descriptor tensor -o "
+      "tensors.sxd\n"
+      "  sextant describe scan.ply --descriptor shot --keypoints iss --npy shot.npy\n"
+      "  sextant describe depth.png --camera camera.json --color color.png --descriptor cshot \\\n"
+      "      -o colors.sxd --picture frames.png",
+      state->common);
+  add_described_surface(*command, state->surface);
+  add_flags(*command, state->options);
+  add_flags(*command, state->options.shot, "shot", {"radius_m", "content"});
+  add_flags(*command, state->options.iss, "iss", {"salient_radius_m", "non_max_radius_m"});
+  add_flags(*command, state->options.pairs, "pair", {"seed"});
+  add_flags(*command, state->options.tensor, "tensor");
+  command->add_option("-o,--output", state->output, "file of descriptors with all that belongs");
+  command->add_option("--npy", state->npy,
+                      "NumPy array, a row a descriptor; FILE_frames, _positions and _points beside "
+                      "it");
+  command->add_option("--picture", state->picture, "image of the frames on the surface");
+  add_flags(*command, state->view, "picture");
+  command->callback([state]() {
+    if (state->output.empty() && state->npy.empty() && state->picture.empty()) {
+      throw CLI::ValidationError("nothing to write: pass --output, --npy or --picture");
+    }
+    run(*state);
+  });
+}
+
+}  // namespace sextant::app

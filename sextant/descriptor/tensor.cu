@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled without fused multiply-add, so that CUDA gives the bits of the CPU.
+#include "sextant/core/cuda_check.h"
+#include "sextant/descriptor/tensor_block.h"
+
+namespace sextant::detail {
+
+namespace {
+
+constexpr int kBoxThreads = 256;
+constexpr int kThreadsPerTile = kBoxThreads / kTilesPerGroup;
+
+__device__ Bounds joined_over(Bounds box, int lanes) {
+  for (int offset = lanes / 2; offset > 0; offset /= 2) {
+    Bounds other;
+    other.low = {__shfl_down_sync(kAllLanes, box.low.x, offset, lanes),
+                 __shfl_down_sync(kAllLanes, box.low.y, offset, lanes),
+                 __shfl_down_sync(kAllLanes, box.low.z, offset, lanes)};
+    other.high = {__shfl_down_sync(kAllLanes, box.high.x, offset, lanes),
+                  __shfl_down_sync(kAllLanes, box.high.y, offset, lanes),
+                  __shfl_down_sync(kAllLanes, box.high.z, offset, lanes)};
+    include(box, other);
+  }
+  return box;
+}
+
+/// A block makes the seventeen boxes of a group, sixteen threads each tile.
+__global__ void __launch_bounds__(kBoxThreads)
+    surface_boxes_kernel(const TensorJob job, Bounds* boxes) {
+  const int group = static_cast<int>(blockIdx.x);
+  const int tile = static_cast<int>(threadIdx.x) / kThreadsPerTile;
+  const int thread = static_cast<int>(threadIdx.x) % kThreadsPerTile;
+  const CellWindow cells = job.tile_window(group, tile);
+  Bounds box;
+  for (int cell = thread; cell < kTileCells * kTileCells; cell += kThreadsPerTile) {
+    const int u = cells.u0 + cell % kTileCells;
+    const int v = cells.v0 + cell / kTileCells;
+    if (u < cells.u1 && v < cells.v1) include_cell(job.surface, u, v, box);
+  }
+  box = joined_over(box, kThreadsPerTile);
+  Bounds* to = boxes + std::int64_t{group} * kBoxesPerGroup;
+  if (thread == 0) to[1 + tile] = box;
+  __syncthreads();
+  if (threadIdx.x >= kWarpLanes) return;
+  box = threadIdx.x < kTilesPerGroup ? to[1 + threadIdx.x] : Bounds{};
+  box = joined_over(box, kWarpLanes);
+  if (threadIdx.x == 0) to[0] = box;
+}
+
+/// Words of the bitmaps that a window may have in shared memory: 128 × 128 cells, or 256 × 64. With
+/// the defaults a cube sees some 40 × 40.
+constexpr int kSharedWords = 512;
+
+/// Words whose triangles are added together.
+constexpr int kBatchWords = 64;
+
+/// Triangles that are cut wait here until all of their kind are known, so that the lanes of a warp
+/// have the same to do. In any order: the sums do not depend on it.
+struct WaitingTriangles {
+  std::uint16_t at[kBatchWords * 64];  ///< word of the batch · 64 + bit
+  int count;
+
+  __device__ void append(int triangle) {
+    at[atomicAdd(&count, 1)] = static_cast<std::uint16_t>(triangle);
+  }
+};
+
+struct SharedTensor {
+  BlockSums sums;
+  WaitingTriangles cut_once;     ///< along one axis
+  WaitingTriangles cut_further;  ///< along two or three
+  int listed[kTensorThreads];
+  int length;
+  int u0, v0, u1, v1;
+  std::uint64_t open[kSharedWords];
+  std::uint64_t reached[kSharedWords];
+};
+
+/// The corners of the triangle at a bit of a word.
+struct LocalTriangle {
+  Vec3f a, b, c;
+};
+__device__ LocalTriangle triangle_at(const TensorJob& job, const TensorCube& cube, int u, int v,
+                                     int second) {
+  const ImageView<const Vec3f>& points = job.surface.points;
+  const Vec3f right = cube.local(points(u + 1, v));
+  const Vec3f below = cube.local(points(u, v + 1));
+  if (second) return {right, below, cube.local(points(u + 1, v + 1))};
+  return {cube.local(points(u, v)), below, right};
+}
+
+/// A warp makes a word: lane u looks at cell u.
+__device__ void find_triangles(const TensorJob& job, const TensorCube& cube, const PointPair& pair,
+                               const CellWindow& window, std::uint64_t* open,
+                               std::uint64_t* reached) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const int words = window.words();
+  const int width = job.surface.points.width;
+  for (int i = threadIdx.x / kWarpLanes; i < window.rows() * words; i += kTensorWarps) {
+    const int u = window.u0 + i % words * kCellsPerWord + lane;
+    const int v = window.v0 + i / words;
+    const std::uint8_t cell = u < window.u1 ? job.surface.cells(u, v) : 0;
+    bool first = false, second = false, first_seed = false, second_seed = false;
+    if (cell & 3) {
+      const std::int32_t here = v * width + u;
+      const auto is_end = [&](std::int32_t point) { return point == pair.p || point == pair.q; };
+      const bool shared_seed = is_end(here + 1) || is_end(here + width);
+      if (cell & 1) {
+        const LocalTriangle t = triangle_at(job, cube, u, v, 0);
+        first = cube.meets(t.a, t.b, t.c);
+        first_seed = first && (shared_seed || is_end(here));
+      }
+      if (cell & 2) {
+        const LocalTriangle t = triangle_at(job, cube, u, v, 1);
+        second = cube.meets(t.a, t.b, t.c);
+        second_seed = second && (shared_seed || is_end(here + width + 1));
+      }
+    }
+    const unsigned firsts = __ballot_sync(kAllLanes, first);
+    const unsigned seconds = __ballot_sync(kAllLanes, second);
+    const unsigned first_seeds = __ballot_sync(kAllLanes, first_seed);
+    const unsigned second_seeds = __ballot_sync(kAllLanes, second_seed);
+    if (lane == 0) {
+      const std::uint64_t all = spread_bits(firsts) | spread_bits(seconds) << 1;
+      open[i] = all;
+      reached[i] = job.mode == TensorMode::kAll
+                       ? all
+                       : spread_bits(first_seeds) | spread_bits(second_seeds) << 1;
+    }
+  }
+}
+
+/// Until nothing more is reached. Words are changed while others read them: a thread may see the
+/// old or the new one, and what is reached in the end is the same.
+__device__ void grow(const CellWindow& window, const std::uint64_t* open,
+                     volatile std::uint64_t* reached) {
+  const int words = window.words();
+  const int all = window.rows() * words;
+  int changed = 1;
+  while (changed) {
+    changed = 0;
+    for (int i = threadIdx.x; i < all; i += kTensorThreads) {
+      const int column = i % words;
+      const std::uint64_t old = reached[i];
+      const std::uint64_t from = reached_from(
+          i >= words ? reached[i - words] : 0, i + words < all ? reached[i + words] : 0,
+          column > 0 ? reached[i - 1] : 0, column + 1 < words ? reached[i + 1] : 0);
+      const std::uint64_t filled = filled_runs(open[i], old | from);
+      if (filled != old) {
+        reached[i] = filled;
+        changed = 1;
+      }
+    }
+    changed = __syncthreads_or(changed);
+  }
+}
+
+/// The triangle at a bit of a word.
+__device__ LocalTriangle triangle_at(const TensorJob& job, const TensorCube& cube,
+                                     const CellWindow& window, int word, int bit) {
+  const int words = window.words();
+  return triangle_at(job, cube, window.u0 + word % words * kCellsPerWord + bit / 2,
+                     window.v0 + word / words, bit % 2);
+}
+
+/// A warp takes a word, a lane each of its triangles. Those that lie in one bin are added at once,
+/// then those that are cut along one axis, then the others.
+__device__ void add_areas(const TensorJob& job, const TensorCube& cube, const CellWindow& window,
+                          const std::uint64_t* reached, SharedTensor& shared) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  const int bins = job.out.bins;
+  const int all = window.rows() * window.words();
+  const auto add = [&](int bin, std::uint32_t area) { shared.sums.add(bin, area); };
+  for (int begin = 0; begin < all; begin += kBatchWords) {
+    if (threadIdx.x == 0) shared.cut_once.count = shared.cut_further.count = 0;
+    __syncthreads();
+    for (int word = warp; word < min_of(kBatchWords, all - begin); word += kTensorWarps) {
+      const std::uint64_t bits = reached[begin + word];
+      const int count = __popcll(bits);
+      for (int n = lane; n < count; n += kWarpLanes) {
+        const int bit = nth_bit(bits, n);
+        const LocalTriangle t = triangle_at(job, cube, window, begin + word, bit);
+        int index = 0;
+        const int axes = cut_axes(t.a, t.b, t.c, bins, index);
+        if (axes == 0) {
+          add_whole_triangle(t.a, t.b, t.c, index, add);
+        } else {
+          (axes == 1 ? shared.cut_once : shared.cut_further).append(word * 64 + bit);
+        }
+      }
+    }
+    __syncthreads();
+    // No warp has triangles of both kinds.
+    const int once = shared.cut_once.count;
+    const int padded = (once + kWarpLanes - 1) / kWarpLanes * kWarpLanes;
+    for (int i = threadIdx.x; i < padded + shared.cut_further.count; i += kTensorThreads) {
+      if (i >= once && i < padded) continue;
+      const int at = i < once ? shared.cut_once.at[i] : shared.cut_further.at[i - padded];
+      const LocalTriangle t = triangle_at(job, cube, window, begin + at / 64, at % 64);
+      add_triangle(t.a, t.b, t.c, bins, add);
+    }
+    __syncthreads();
+  }
+}
+
+/// Tensor t; false when the window has too many words for the bitmaps, and nothing was written.
+__device__ bool compute_tensor(const TensorJob& job, std::int64_t t, SharedTensor& shared,
+                               std::uint64_t* open, std::uint64_t* reached,
+                               std::int64_t most_words) {
+  const TensorFrame frame = job.frame(t);
+  if (threadIdx.x == 0) {
+    job.out.frames[t] = frame;
+    shared.u0 = shared.v0 = INT32_MAX;
+    shared.u1 = shared.v1 = 0;
+  }
+  shared.sums.clear();
+  __syncthreads();
+  if (!isnan(frame.angle_rad)) {
+    const TensorCube cube(frame, job.out.bins);
+    for_each_box(cube, job.boxes, job.groups(), shared.listed, &shared.length,
+                 [&](int group, int tile) {
+                   const CellWindow cells = job.tile_window(group, tile);
+                   atomicMin(&shared.u0, cells.u0);
+                   atomicMin(&shared.v0, cells.v0);
+                   atomicMax(&shared.u1, cells.u1);
+                   atomicMax(&shared.v1, cells.v1);
+                 });
+    const CellWindow window{shared.u0, shared.v0, shared.u1, shared.v1};
+    if (!window.empty()) {
+      if (std::int64_t{window.rows()} * window.words() > most_words) return false;
+      find_triangles(job, cube, frame.pair, window, open, reached);
+      __syncthreads();
+      if (job.mode == TensorMode::kGrow) grow(window, open, reached);
+      add_areas(job, cube, window, reached, shared);
+    }
+  }
+  __syncthreads();
+  shared.sums.write(job.out, t);
+  return true;
+}
+
+__global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
+    tensor_kernel(const TensorJob job) {
+  __shared__ SharedTensor shared;
+  const std::int64_t t = blockIdx.x;
+  const std::int64_t tensors = job.tensors();
+  if (t == 0 && threadIdx.x == 0) *job.out.count = static_cast<std::int32_t>(tensors);
+  if (t >= tensors) return;
+  const bool done = compute_tensor(job, t, shared, shared.open, shared.reached, kSharedWords);
+  if (threadIdx.x == 0) job.large[t] = done ? 0 : 1;
+}
+
+/// The few whose window is too large, with bitmaps in global memory.
+__global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
+    large_tensor_kernel(const TensorJob job, std::int64_t words) {
+  __shared__ SharedTensor shared;
+  std::uint64_t* open = job.bitmaps + std::int64_t{blockIdx.x} * 2 * words;
+  const std::int64_t tensors = job.tensors();
+  for (std::int64_t t = blockIdx.x; t < tensors; t += gridDim.x) {
+    if (job.large[t] == 0) continue;
+    compute_tensor(job, t, shared, open, open + words, words);
+    __syncthreads();
+  }
+}
+
+}  // namespace
+
+void surface_boxes_cuda(const Context& context, const OrganisedSurface& surface, Bounds* boxes) {
+  TensorJob job;
+  job.surface = surface;
+  if (job.groups() == 0) return;
+  surface_boxes_kernel<<<static_cast<unsigned>(job.groups()), kBoxThreads, 0,
+                         cuda_stream(context)>>>(job, boxes);
+  check_launch("surface_boxes");
+}
+
+void compute_tensors_cuda(const Context& context, const TensorJob& job) {
+  const cudaStream_t stream = cuda_stream(context);
+  // One block even without room, to write the count.
+  const std::int64_t blocks = max_of<std::int64_t>(1, min_of(job.pairs.size, job.out.capacity));
+  tensor_kernel<<<static_cast<unsigned>(blocks), kTensorThreads, 0, stream>>>(job);
+  check_launch("tensor");
+  const std::int64_t words = bitmap_words(job.surface.cells);
+  if (words <= kSharedWords) return;
+  large_tensor_kernel<<<kLargeBlocks, kTensorThreads, 0, stream>>>(job, words);
+  check_launch("large_tensor");
+}
+
+}  // namespace sextant::detail

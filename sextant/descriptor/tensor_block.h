@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// For .cu files only: what a block that computes one tensor at a time does together.
+
+#include "sextant/descriptor/tensor_math.h"
+
+namespace sextant::detail {
+
+// Cutting triangles waits for memory more than it computes: many warps for each of few tensors.
+inline constexpr int kTensorThreads = 512;
+inline constexpr int kTensorBlocks = 2;  ///< on a multiprocessor at a time
+inline constexpr int kWarpLanes = 32;
+inline constexpr int kTensorWarps = kTensorThreads / kWarpLanes;
+inline constexpr unsigned kAllLanes = 0xffffffffu;
+
+/// The sums of one tensor in shared memory. Integers, so that the order of additions does not
+/// matter.
+struct BlockSums {
+  static constexpr int kBins = 1024;  ///< a multiple of the warp, at least bins³
+  std::uint32_t units[kBins];
+  std::uint32_t full[kBins / 32];  ///< a bit for each sum that has passed its end
+  std::uint32_t occupied[kBins / 32];
+  std::int32_t before[kBins / 32];
+
+  __device__ void clear() {
+    for (int bin = threadIdx.x; bin < kBins; bin += kTensorThreads) units[bin] = 0;
+    for (int word = threadIdx.x; word < kBins / 32; word += kTensorThreads) full[word] = 0;
+  }
+
+  __device__ void add(int bin, std::uint32_t area) {
+    const std::uint32_t old = atomicAdd(&units[bin], area);
+    if (old + area < old) atomicOr(&full[bin / 32], 1u << (bin % 32));
+  }
+
+  /// Writes the bins that are not empty; all threads of the block call it, after a barrier.
+  __device__ void write(const TensorRows& out, std::int64_t t) {
+    const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+    const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+    for (int word = warp; word < kBins / 32; word += kTensorWarps) {
+      const int bin = word * 32 + lane;
+      if (full[word] >> lane & 1u) units[bin] = kFullBin;
+      const unsigned mask = __ballot_sync(kAllLanes, units[bin] >= kLeastArea);
+      if (lane == 0) occupied[word] = mask;
+    }
+    __syncthreads();
+    if (warp == 0) {
+      const int here = __popc(occupied[lane]);
+      int sum = here;
+      for (int offset = 1; offset < kWarpLanes; offset *= 2) {
+        const int lower = __shfl_up_sync(kAllLanes, sum, offset);
+        if (lane >= offset) sum += lower;
+      }
+      before[lane] = sum - here;
+      if (lane == kWarpLanes - 1) out.sizes[t] = sum;
+      if (lane < 16) {
+        out.masks[t].words[lane] =
+            std::uint64_t{occupied[2 * lane]} | std::uint64_t{occupied[2 * lane + 1]} << 32;
+      }
+      if (lane == 0) out.first[t] = t * out.all_bins();
+    }
+    __syncthreads();
+    const std::int64_t first = t * out.all_bins();
+    for (int word = warp; word < kBins / 32; word += kTensorWarps) {
+      const std::uint32_t mask = occupied[word];
+      if ((mask >> lane & 1u) == 0) continue;
+      const std::int64_t to = first + before[word] + __popc(mask & ((1u << lane) - 1u));
+      out.indices[to] = static_cast<std::uint16_t>(word * 32 + lane);
+      out.values[to] = area_of(units[word * 32 + lane]);
+    }
+  }
+};
+
+/// Calls hit(group, tile) for every box of the sixteen of a group that may meet the cube; all
+/// threads of the block call it. `listed` has room for kTensorThreads groups.
+template <class Hit>
+__device__ void for_each_box(const TensorCube& cube, const Bounds* boxes, int groups, int* listed,
+                             int* length, const Hit& hit) {
+  for (int begin = 0; begin < groups; begin += kTensorThreads) {
+    if (threadIdx.x == 0) *length = 0;
+    __syncthreads();
+    const int group = begin + static_cast<int>(threadIdx.x);
+    if (group < groups) {
+      const Bounds& box = boxes[std::int64_t{group} * kBoxesPerGroup];
+      // In any order: what is done with them does not depend on it.
+      if (cube.may_meet(box.low, box.high)) listed[atomicAdd(length, 1)] = group;
+    }
+    __syncthreads();
+    const int boxes_listed = *length * kTilesPerGroup;
+    for (int i = threadIdx.x; i < boxes_listed; i += kTensorThreads) {
+      const int of = listed[i / kTilesPerGroup];
+      const int tile = i % kTilesPerGroup;
+      const Bounds& box = boxes[std::int64_t{of} * kBoxesPerGroup + 1 + tile];
+      if (cube.may_meet(box.low, box.high)) hit(of, tile);
+    }
+    __syncthreads();
+  }
+}
+
+}  // namespace sextant::detail

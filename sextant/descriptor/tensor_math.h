@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/descriptor/tensor.h"
+#include "sextant/geometry/cloud.h"
+#include "sextant/geometry/neighbours_math.h"
+
+// The mathematics of one tensor and of one triangle in it. Files that use it on CUDA are compiled
+// without fused multiply-add, so that both devices find the same bits.
+
+namespace sextant::detail {
+
+/// Squared sine of the smallest angle between two normals that span a frame, or between one and the
+/// opposite of the other: 1°.
+inline constexpr float kLeastSpan = 3.0459e-4f;
+/// A vertex farther away, in bins, is taken for a hole: nothing computed from it overflows.
+inline constexpr float kFarthestBins = 1e18f;
+inline constexpr float kAreaUnit = 0x1p-20f;            ///< of the sums, in faces of a bin
+inline constexpr std::uint32_t kLeastArea = 1u << 6;    ///< 2⁻¹⁴; what is less is none
+inline constexpr std::uint32_t kFullBin = 0xffffffffu;  ///< where sums end
+
+/// The frame of a pair of points with normals; its angle is NaN where there is none.
+SEXTANT_HD inline TensorFrame frame_of(const Vec3f& p, const Vec3f& q, const Vec3f& n,
+                                       const Vec3f& m, float bin_m, const PointPair& pair) {
+  TensorFrame frame;
+  frame.axes = Mat3f::identity();
+  frame.origin_m = {};
+  frame.bin_m = bin_m;
+  frame.pair = pair;
+  const Vec3f a = normalized(n);
+  const Vec3f b = normalized(m);
+  const Vec3f across = cross(a, b);
+  const bool good = is_finite(p) && is_finite(q) && norm_sq(across) > kLeastSpan && bin_m > 0.0f &&
+                    std::isfinite(bin_m) && std::isfinite(1.0f / bin_m);
+  if (!good) return frame;
+  const Vec3f z = normalized(a + b);
+  const Vec3f x = normalized(across);
+  frame.axes = {{x, cross(z, x), z}};
+  frame.origin_m = p * 0.5f + q * 0.5f;
+  frame.angle_rad = std::atan2(norm(across), dot(a, b));
+  return frame;
+}
+
+/// A frame in units of bins: the cube is [0, bins)³.
+struct TensorCube {
+  Mat3f rows;
+  Vec3f origin_m;
+  float half = 0.0f;
+  float bins = 0.0f;
+
+  SEXTANT_HD TensorCube(const TensorFrame& frame, int bins_along_axis)
+      : rows(frame.axes * (1.0f / frame.bin_m)),
+        origin_m(frame.origin_m),
+        half(0.5f * static_cast<float>(bins_along_axis)),
+        bins(static_cast<float>(bins_along_axis)) {}
+
+  SEXTANT_HD Vec3f local(const Vec3f& point_m) const {
+    const Vec3f d = point_m - origin_m;
+    return {dot(rows.row[0], d) + half, dot(rows.row[1], d) + half, dot(rows.row[2], d) + half};
+  }
+
+  SEXTANT_HD bool meets_along(const Vec3f& row, const Vec3f& to_centre, const Vec3f& extent,
+                              float slack) const {
+    const float at = dot(row, to_centre) + half;
+    const float reach = std::abs(row.x) * extent.x + std::abs(row.y) * extent.y +
+                        std::abs(row.z) * extent.z + slack;
+    return at - reach <= bins && at + reach >= 0.0f;
+  }
+  /// False only when no triangle within the box meets the cube, by any rounding. An empty box, from
+  /// infinity to minus infinity, meets nothing.
+  SEXTANT_HD bool may_meet(const Vec3f& low, const Vec3f& high) const {
+    const Vec3f centre = low * 0.5f + high * 0.5f;
+    const Vec3f extent = high * 0.5f - low * 0.5f;
+    const float size_m = std::abs(centre.x) + std::abs(centre.y) + std::abs(centre.z) + extent.x +
+                         extent.y + extent.z + std::abs(origin_m.x) + std::abs(origin_m.y) +
+                         std::abs(origin_m.z);
+    const float scale = std::abs(rows.row[2].x) + std::abs(rows.row[2].y) +
+                        std::abs(rows.row[2].z);  // of any row, within a factor of 1.8
+    const float slack = 1e-3f + 2e-6f * size_m * scale;
+    const Vec3f to_centre = centre - origin_m;
+    return meets_along(rows.row[0], to_centre, extent, slack) &&
+           meets_along(rows.row[1], to_centre, extent, slack) &&
+           meets_along(rows.row[2], to_centre, extent, slack);
+  }
+
+  SEXTANT_HD bool meets_along(float a, float b, float c) const {
+    const float low = min_of(a, min_of(b, c));
+    const float high = max_of(a, max_of(b, c));
+    return low < bins && high >= 0.0f && low > -kFarthestBins && high < kFarthestBins;
+  }
+  /// Whether the bounding box of a triangle in local coordinates meets the cube; not where a
+  /// coordinate is not finite.
+  SEXTANT_HD bool meets(const Vec3f& a, const Vec3f& b, const Vec3f& c) const {
+    const Vec3f sum = a + b + c;  // a minimum may hide a NaN
+    return is_finite(sum) && meets_along(a.x, b.x, c.x) && meets_along(a.y, b.y, c.y) &&
+           meets_along(a.z, b.z, c.z);
+  }
+};
+
+/// A convex polygon: a triangle cut by up to six planes.
+struct ClipPolygon {
+  Vec3f corner[9];
+  int count = 0;
+};
+
+template <int kAxis>
+SEXTANT_HD float along(const Vec3f& v) {
+  return kAxis == 0 ? v.x : kAxis == 1 ? v.y : v.z;
+}
+template <int kAxis>
+SEXTANT_HD void set_along(Vec3f& v, float value) {
+  (kAxis == 0 ? v.x : kAxis == 1 ? v.y : v.z) = value;
+}
+
+/// The part of a polygon on one side of a plane at right angles to an axis (Sutherland-Hodgman).
+template <int kAxis, bool kAbove>
+SEXTANT_HD void clip(const ClipPolygon& from, float at, ClipPolygon& to) {
+  to.count = 0;
+  Vec3f a = from.corner[from.count - 1];
+  float inside_a = kAbove ? along<kAxis>(a) - at : at - along<kAxis>(a);
+  for (int i = 0; i < from.count; ++i) {
+    const Vec3f b = from.corner[i];
+    const float inside_b = kAbove ? along<kAxis>(b) - at : at - along<kAxis>(b);
+    if ((inside_a >= 0.0f) != (inside_b >= 0.0f) && to.count < 9) {
+      Vec3f cut = a + (b - a) * (inside_a / (inside_a - inside_b));
+      set_along<kAxis>(cut, at);
+      to.corner[to.count++] = cut;
+    }
+    if (inside_b >= 0.0f && to.count < 9) to.corner[to.count++] = b;
+    a = b;
+    inside_a = inside_b;
+  }
+}
+
+/// Calls piece(part, bin) for the parts of a polygon in the bins along an axis. A part that lies in
+/// the plane between two bins goes to the upper one alone.
+template <int kAxis, class Piece>
+SEXTANT_HD void slice(const ClipPolygon& polygon, int bins, const Piece& piece) {
+  float low = along<kAxis>(polygon.corner[0]);
+  float high = low;
+  for (int i = 1; i < polygon.count; ++i) {
+    low = min_of(low, along<kAxis>(polygon.corner[i]));
+    high = max_of(high, along<kAxis>(polygon.corner[i]));
+  }
+  if (!(low < static_cast<float>(bins) && high >= 0.0f)) return;
+  const int first = static_cast<int>(max_of(low, 0.0f));
+  const int last = static_cast<int>(min_of(high, static_cast<float>(bins) - 0.5f));
+  for (int bin = first; bin <= last; ++bin) {
+    const float floor = static_cast<float>(bin);
+    const bool below = low < floor;
+    const bool above = high > floor + 1.0f;
+    if (!below && !above) {
+      piece(polygon, bin);
+      continue;
+    }
+    ClipPolygon part, rest;
+    if (below && above) {
+      clip<kAxis, true>(polygon, floor, rest);
+      if (rest.count < 3) continue;
+      clip<kAxis, false>(rest, floor + 1.0f, part);
+    } else if (below) {
+      clip<kAxis, true>(polygon, floor, part);
+    } else {
+      clip<kAxis, false>(polygon, floor + 1.0f, part);
+    }
+    if (part.count >= 3) piece(part, bin);
+  }
+}
+
+/// Half the length of a vector in units of kAreaUnit, rounded. A piece fits a bin, so it has less
+/// than two faces; what rounding made of a triangle far larger than the cube is held to that.
+SEXTANT_HD inline std::uint32_t area_units(const Vec3f& twice) {
+  const float area = 0.5f * norm(twice);
+  if (!(area > 0.0f)) return 0;
+  return static_cast<std::uint32_t>(min_of(area, 2.0f) / kAreaUnit + 0.5f);
+}
+SEXTANT_HD inline std::uint32_t area_units(const ClipPolygon& polygon) {
+  Vec3f twice{};
+  const Vec3f origin = polygon.corner[0];
+  for (int i = 2; i < polygon.count; ++i) {
+    twice += cross(polygon.corner[i - 1] - origin, polygon.corner[i] - origin);
+  }
+  return area_units(twice);
+}
+
+/// Calls add(index of bin, area) for every bin that a triangle of any size has area in.
+template <class Add>
+SEXTANT_HD void add_large_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
+                                   const Add& add) {
+  ClipPolygon triangle;
+  triangle.corner[0] = a;
+  triangle.corner[1] = b;
+  triangle.corner[2] = c;
+  triangle.count = 3;
+  slice<2>(triangle, bins, [&](const ClipPolygon& slab, int k) {
+    slice<1>(slab, bins, [&](const ClipPolygon& column, int j) {
+      slice<0>(column, bins, [&](const ClipPolygon& part, int i) {
+        const std::uint32_t area = area_units(part);
+        if (area > 0) add(i + bins * (j + bins * k), area);
+      });
+    });
+  });
+}
+
+/// Part of a triangle. Its x is the axis that is looked at; those before are settled.
+struct TrianglePart {
+  Vec3f a, b, c;
+  std::int32_t axis = 0;
+  std::int32_t index = 0;  ///< of its bin, as far as it is settled
+};
+
+/// The point of the edge from p to q where x is `at`.
+SEXTANT_HD inline Vec3f cut_edge(const Vec3f& p, const Vec3f& q, float at) {
+  const float share = (at - p.x) / (q.x - p.x);
+  return {at, p.y + (q.y - p.y) * share, p.z + (q.z - p.z) * share};
+}
+SEXTANT_HD inline Vec3f next_axis_first(const Vec3f& v) { return {v.y, v.z, v.x}; }
+
+/// The same for a triangle of less than a bin along each axis, which one plane of each axis can cut
+/// at most: into three triangles, that need no lists of corners.
+template <class Add>
+SEXTANT_HD void add_small_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
+                                   const Add& add) {
+  TrianglePart waiting[6];  // two for each axis
+  int count = 0;
+  TrianglePart part{a, b, c, 0, 0};
+  for (;;) {
+    const float low = min_of(part.a.x, min_of(part.b.x, part.c.x));
+    const float high = max_of(part.a.x, max_of(part.b.x, part.c.x));
+    const int bin = low < 0.0f ? -1 : static_cast<int>(low);
+    const float plane = static_cast<float>(bin + 1);
+    if (high > plane) {
+      // One corner is alone on its side; it becomes the first.
+      const bool a_above = part.a.x > plane, b_above = part.b.x > plane;
+      const bool c_above = part.c.x > plane;
+      if (a_above == c_above && a_above != b_above) {
+        const Vec3f first = part.a;
+        part.a = part.b;
+        part.b = part.c;
+        part.c = first;
+      } else if (a_above == b_above) {
+        const Vec3f last = part.c;
+        part.c = part.b;
+        part.b = part.a;
+        part.a = last;
+      }
+      const Vec3f ab = cut_edge(part.a, part.b, plane);
+      const Vec3f ac = cut_edge(part.a, part.c, plane);
+      waiting[count++] = {ab, part.b, part.c, part.axis, part.index};
+      waiting[count++] = {ab, part.c, ac, part.axis, part.index};
+      part.b = ab;
+      part.c = ac;
+      continue;
+    }
+    const bool inside = bin >= 0 && bin < bins;
+    if (inside && part.axis < 2) {
+      part.index += part.axis == 0 ? bin : bin * bins;
+      part.a = next_axis_first(part.a);
+      part.b = next_axis_first(part.b);
+      part.c = next_axis_first(part.c);
+      ++part.axis;
+      continue;
+    }
+    if (inside) {
+      const std::uint32_t area = area_units(cross(part.b - part.a, part.c - part.a));
+      if (area > 0) add(part.index + bin * bins * bins, area);
+    }
+    if (count == 0) return;
+    part = waiting[--count];
+  }
+}
+
+/// The bin along an axis that holds all three, or -1.
+SEXTANT_HD inline int bin_of_all(float a, float b, float c, int bins) {
+  const float low = min_of(a, min_of(b, c));
+  const float high = max_of(a, max_of(b, c));
+  if (!(low >= 0.0f && high < static_cast<float>(bins))) return -1;
+  const int bin = static_cast<int>(low);
+  return high <= static_cast<float>(bin + 1) ? bin : -1;
+}
+/// Along how many axes a triangle is cut; `index` is its bin where there are none.
+SEXTANT_HD inline int cut_axes(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
+                               int& index) {
+  const int i = bin_of_all(a.x, b.x, c.x, bins);
+  const int j = bin_of_all(a.y, b.y, c.y, bins);
+  const int k = bin_of_all(a.z, b.z, c.z, bins);
+  index = i + bins * (j + bins * k);
+  return (i < 0 ? 1 : 0) + (j < 0 ? 1 : 0) + (k < 0 ? 1 : 0);
+}
+
+/// A triangle that lies in one bin.
+template <class Add>
+SEXTANT_HD void add_whole_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int index,
+                                   const Add& add) {
+  const std::uint32_t area = area_units(cross(b - a, c - a));
+  if (area > 0) add(index, area);
+}
+
+/// Calls add(index of bin, area) for every bin that a triangle has area in; it meets the cube.
+template <class Add>
+SEXTANT_HD void add_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
+                             const Add& add) {
+  int index = 0;
+  if (cut_axes(a, b, c, bins, index) == 0) return add_whole_triangle(a, b, c, index, add);
+  // Less than a bin, by more than a cut may round.
+  constexpr float kSmall = 0.999f;
+  const bool small = max_of(a.x, max_of(b.x, c.x)) - min_of(a.x, min_of(b.x, c.x)) < kSmall &&
+                     max_of(a.y, max_of(b.y, c.y)) - min_of(a.y, min_of(b.y, c.y)) < kSmall &&
+                     max_of(a.z, max_of(b.z, c.z)) - min_of(a.z, min_of(b.z, c.z)) < kSmall;
+  if (small) {
+    add_small_triangle(a, b, c, bins, add);
+  } else {
+    add_large_triangle(a, b, c, bins, add);
+  }
+}
+
+/// The value of a bin from its sum.
+SEXTANT_HD inline float area_of(std::uint32_t units) {
+  return static_cast<float>(units) * kAreaUnit;
+}
+
+// Triangles of a row of cells as bits: bit 2 u is the first triangle of cell u, bit 2 u + 1 the
+// second. Triangles that share an edge are neighbouring bits, or bits 2 u + 1 of a row and 2 u of
+// the row below.
+
+inline constexpr int kCellsPerWord = 32;
+inline constexpr std::uint64_t kFirstTriangles = 0x5555555555555555u;
+
+/// Bit u of the argument becomes bit 2 u.
+SEXTANT_HD inline std::uint64_t spread_bits(std::uint32_t bits) {
+  std::uint64_t x = bits;
+  x = (x | x << 16) & 0x0000ffff0000ffffu;
+  x = (x | x << 8) & 0x00ff00ff00ff00ffu;
+  x = (x | x << 4) & 0x0f0f0f0f0f0f0f0fu;
+  x = (x | x << 2) & 0x3333333333333333u;
+  return (x | x << 1) & kFirstTriangles;
+}
+
+/// The runs of ones of `open` that hold one of `reached`.
+SEXTANT_HD inline std::uint64_t filled_runs(std::uint64_t open, std::uint64_t reached) {
+  std::uint64_t up = reached & open;
+  std::uint64_t down = up;
+  std::uint64_t up_path = open;
+  std::uint64_t down_path = open;
+  for (int shift = 1; shift < 64; shift *= 2) {
+    up |= up_path & (up << shift);
+    up_path &= up_path << shift;
+    down |= down_path & (down >> shift);
+    down_path &= down_path >> shift;
+  }
+  return up | down;
+}
+
+/// The place of the n-th set bit, n from 0; there are more than n.
+SEXTANT_HD inline int nth_bit(std::uint64_t bits, int n) {
+  int place = 0;
+  for (int width = 32; width > 0; width /= 2) {
+    const std::uint64_t low = bits & ((std::uint64_t{1} << width) - 1);
+    const int below = count_bits(low);
+    if (n >= below) {
+      n -= below;
+      place += width;
+      bits >>= width;
+    } else {
+      bits = low;
+    }
+  }
+  return place;
+}
+
+/// What a word of a window of cells is reached from: its neighbours in the row, and the rows above
+/// and below.
+SEXTANT_HD inline std::uint64_t reached_from(std::uint64_t above, std::uint64_t below,
+                                             std::uint64_t left, std::uint64_t right) {
+  return (above >> 1 & kFirstTriangles) | (below & kFirstTriangles) << 1 | left >> 63 | right << 63;
+}
+
+// Boxes around the triangles of a surface stand in groups of seventeen: one around the sixteen that
+// follow. On an organised surface the sixteen are tiles of 8 × 8 cells in a square of 4 × 4.
+
+inline constexpr int kBoxesPerGroup = 17;
+inline constexpr int kTilesPerGroup = 16;
+inline constexpr int kTileCells = 8;
+inline constexpr int kGroupCells = 32;
+
+SEXTANT_HD inline int groups_along(int cells) { return (cells + kGroupCells - 1) / kGroupCells; }
+
+SEXTANT_HD inline void include(Bounds& box, const Vec3f& p) {
+  box.low = {min_of(box.low.x, p.x), min_of(box.low.y, p.y), min_of(box.low.z, p.z)};
+  box.high = {max_of(box.high.x, p.x), max_of(box.high.y, p.y), max_of(box.high.z, p.z)};
+}
+SEXTANT_HD inline void include(Bounds& box, const Vec3f& a, const Vec3f& b, const Vec3f& c) {
+  if (!is_finite(a) || !is_finite(b) || !is_finite(c)) return;
+  include(box, a);
+  include(box, b);
+  include(box, c);
+}
+SEXTANT_HD inline void include(Bounds& box, const Bounds& other) {
+  box.low = {min_of(box.low.x, other.low.x), min_of(box.low.y, other.low.y),
+             min_of(box.low.z, other.low.z)};
+  box.high = {max_of(box.high.x, other.high.x), max_of(box.high.y, other.high.y),
+              max_of(box.high.z, other.high.z)};
+}
+/// The triangles of cell (u, v).
+SEXTANT_HD inline void include_cell(const OrganisedSurface& surface, int u, int v, Bounds& box) {
+  const std::uint8_t cell = surface.cells(u, v);
+  if ((cell & 3) == 0) return;
+  const Vec3f here = surface.points(u, v);
+  const Vec3f right = surface.points(u + 1, v);
+  const Vec3f below = surface.points(u, v + 1);
+  const Vec3f last = surface.points(u + 1, v + 1);
+  if ((cell & 3) == 3 && is_finite(here + right + below + last)) {  // nearly always
+    include(box, here);
+    include(box, right);
+    include(box, below);
+    include(box, last);
+    return;
+  }
+  if (cell & 1) include(box, here, below, right);
+  if (cell & 2) include(box, right, below, last);
+}
+
+/// Cells u0 .. u1 - 1 of rows v0 .. v1 - 1.
+struct CellWindow {
+  int u0 = 0, v0 = 0, u1 = 0, v1 = 0;
+
+  SEXTANT_HD bool empty() const { return u0 >= u1 || v0 >= v1; }
+  SEXTANT_HD int rows() const { return v1 - v0; }
+  SEXTANT_HD int words() const { return (u1 - u0 + kCellsPerWord - 1) / kCellsPerWord; }
+};
+
+/// What the loops over pairs write.
+struct TensorRows {
+  int bins = 0;
+  std::int64_t capacity = 0;
+  std::int32_t* count = nullptr;
+  TensorFrame* frames = nullptr;
+  TensorMask* masks = nullptr;
+  std::int32_t* sizes = nullptr;
+  std::int64_t* first = nullptr;
+  std::uint16_t* indices = nullptr;
+  float* values = nullptr;
+
+  SEXTANT_HD int all_bins() const { return bins * bins * bins; }
+};
+TensorRows rows_of(TensorSet& tensors);
+/// Throws unless a set has all bins of as many as it says.
+void check_room(const TensorSet& tensors, int bins);
+
+struct TensorJob {
+  OrganisedSurface surface = {};
+  const Bounds* boxes = nullptr;  ///< kBoxesPerGroup a group
+  View<const PointPair> pairs = {};
+  const std::int32_t* count = nullptr;
+  const SurfaceStatistics* statistics = nullptr;
+  float bin_resolutions = 0.0f;
+  TensorMode mode = TensorMode::kGrow;
+  TensorRows out = {};
+  std::uint64_t* bitmaps = nullptr;  ///< for kLargeBlocks cubes on CUDA
+  std::int32_t* large = nullptr;     ///< one for each tensor, on CUDA
+
+  SEXTANT_HD std::int64_t tensors() const {
+    return clamp<std::int64_t>(*count, 0, min_of(pairs.size, out.capacity));
+  }
+  SEXTANT_HD TensorFrame frame(std::int64_t t) const {
+    const PointPair pair = pairs[t];
+    const ImageView<const Vec3f>& points = surface.points;
+    const float bin_m = bin_resolutions * statistics->resolution_m;
+    const std::int64_t pixels = points.pixels();
+    if (pair.p < 0 || pair.q < 0 || pair.p >= pixels || pair.q >= pixels) {
+      return frame_of({}, {}, {}, {}, bin_m, pair);
+    }
+    const int pu = pair.p % points.width, pv = pair.p / points.width;
+    const int qu = pair.q % points.width, qv = pair.q / points.width;
+    return frame_of(points(pu, pv), points(qu, qv), surface.normals(pu, pv),
+                    surface.normals(qu, qv), bin_m, pair);
+  }
+  /// Cells of a tile, number `tile` of group `group`.
+  SEXTANT_HD CellWindow tile_window(int group, int tile) const {
+    const int across = groups_along(surface.cells.width);
+    const int u0 = group % across * kGroupCells + tile % 4 * kTileCells;
+    const int v0 = group / across * kGroupCells + tile / 4 * kTileCells;
+    return {min_of(u0, surface.cells.width), min_of(v0, surface.cells.height),
+            min_of(u0 + kTileCells, surface.cells.width),
+            min_of(v0 + kTileCells, surface.cells.height)};
+  }
+  SEXTANT_HD int groups() const {
+    return groups_along(surface.cells.width) * groups_along(surface.cells.height);
+  }
+};
+
+/// Blocks that treat cubes whose window is too large for shared memory, each with two bitmaps of
+/// the whole image.
+inline constexpr int kLargeBlocks = 64;
+inline std::int64_t bitmap_words(const ImageView<const std::uint8_t>& cells) {
+  return std::int64_t{(cells.width + kCellsPerWord - 1) / kCellsPerWord + 1} * cells.height;
+}
+
+void surface_boxes_cpu(const Context& context, const OrganisedSurface& surface, Bounds* boxes);
+void compute_tensors_cpu(const Context& context, const TensorJob& job);
+/// Writes tensor t from the sums of its bins.
+void write_tensor(const TensorRows& out, std::int64_t t, const TensorFrame& frame,
+                  const std::uint64_t* sums);
+
+void surface_boxes_cuda(const Context& context, const OrganisedSurface& surface, Bounds* boxes);
+void compute_tensors_cuda(const Context& context, const TensorJob& job);
+
+}  // namespace sextant::detail
