@@ -29,6 +29,7 @@ struct CurvatureCommand {
   std::string picture;
   bool denoised = false;
   float limit_per_m = 0;
+  std::vector<float> viewpoint_m;  ///< x y z, or nothing
 };
 
 /// One of each for every point, on the host.
@@ -37,20 +38,8 @@ struct PointCurvatures {
   Buffer<Vec3f> direction1, normals, points;
 };
 
-PointCurvatures estimate(const Context& context, const Cloud& cloud,
-                         const CurvatureCommand& command, StepTimes& times) {
-  const auto on_host = [&](const auto& buffer) { return to_host_buffer(context, buffer); };
-  if (cloud.organised()) {
-    const ImageView<const Vec3f> points = organised_points(cloud);
-    const Image<Vec3f> normals =
-        times.time("normals", context, [&] { return estimate_normals(context, points); });
-    const Curvature found = times.time("curvature", context, [&] {
-      return estimate_curvature(context, points, normals, command.options);
-    });
-    return {on_host(found.k1_per_m.pixels()), on_host(found.k2_per_m.pixels()),
-            on_host(found.direction1.pixels()), on_host(found.normals.pixels()),
-            on_host(found.points.pixels())};
-  }
+/// The options of clouds are a part of those of images.
+CloudCurvatureOptions cloud_options(const CurvatureCommand& command, const Cloud& cloud) {
   CloudCurvatureOptions options;
   options.radius_m = command.options.radius_m;
   options.iterations = command.options.iterations;
@@ -61,12 +50,33 @@ PointCurvatures estimate(const Context& context, const Cloud& cloud,
   options.least_samples = command.options.least_samples;
   options.clamp_per_m = command.options.clamp_per_m;
   options.viewpoint_m = cast<float>(cloud.world_from_sensor.translation);
+  if (!command.viewpoint_m.empty()) {
+    options.viewpoint_m = {command.viewpoint_m[0], command.viewpoint_m[1], command.viewpoint_m[2]};
+  }
+  return options;
+}
+
+PointCurvatures estimate(const Context& context, const Cloud& cloud,
+                         const CurvatureCommand& command, bool by_pixels, StepTimes& times) {
+  const auto on_host = [&](const auto& buffer) { return to_host_buffer(context, buffer); };
+  if (by_pixels) {
+    const ImageView<const Vec3f> points = organised_points(cloud);
+    const Image<Vec3f> normals =
+        times.time("normals", context, [&] { return estimate_normals(context, points); });
+    const Curvature found = times.time("curvature", context, [&] {
+      return estimate_curvature(context, points, normals, command.options);
+    });
+    return {on_host(found.k1_per_m.pixels()), on_host(found.k2_per_m.pixels()),
+            on_host(found.direction1.pixels()), on_host(found.normals.pixels()),
+            on_host(found.points.pixels())};
+  }
+  CloudCurvatureOptions options = cloud_options(command, cloud);
   if (!(options.radius_m > 0)) {
     options.radius_m =
         times.time("radius", context, [&] { return curvature_radius_m(context, cloud.points); });
   }
   const CloudCurvature found = times.time("curvature", context, [&] {
-    return estimate_cloud_curvature(context, cloud.points, options);
+    return estimate_cloud_curvature(context, cloud.points, cloud.normals, options);
   });
   return {on_host(found.k1_per_m), on_host(found.k2_per_m), on_host(found.direction1),
           on_host(found.normals), on_host(found.points)};
@@ -118,7 +128,14 @@ void run(const CurvatureCommand& command) {
   const Cloud cloud = read_surface_input(context, command.input, times);
   require(command.picture.empty() || cloud.organised(), "--picture: the points of ",
           command.input.file, " are in no rows");
-  PointCurvatures found = estimate(context, cloud, command, times);
+  const bool by_pixels =
+      command.viewpoint_m.empty() && cloud.organised() && seen_from_origin(to_host(context, cloud));
+  if (cloud.organised() && !by_pixels && command.viewpoint_m.empty()) {
+    note(command.input.file +
+         ": its rows are not those of a camera at the origin, so its points are taken in any order;"
+         " --viewpoint-m says where the sensor stood");
+  }
+  PointCurvatures found = estimate(context, cloud, command, by_pixels, times);
   const auto valid = std::count_if(found.k1_per_m.host().begin(), found.k1_per_m.host().end(),
                                    [](float k) { return std::isfinite(k); });
   nlohmann::json document{{"input", command.input.file},
@@ -126,6 +143,7 @@ void run(const CurvatureCommand& command) {
                           {"points", cloud.size()},
                           {"curvatures", valid},
                           {"organised", cloud.organised()},
+                          {"patches", by_pixels ? "pixels" : "neighbours"},
                           {"k1_per_m", quantiles(found.k1_per_m)},
                           {"k2_per_m", quantiles(found.k2_per_m)},
                           {"times_ms", times.to_json()}};
@@ -179,6 +197,11 @@ void add_curvature(CLI::App& app) {
                    "curvature of the strongest colour; 0 takes it from the data")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
+  command
+      ->add_option("--viewpoint-m", state->viewpoint_m,
+                   "x y z of the sensor, for points in any order without normals (default: what "
+                   "the file says, else 0 0 0)")
+      ->expected(3);
   add_flags(*command, state->options);
   command->callback([state]() {
     if (state->output.empty() && state->picture.empty()) {

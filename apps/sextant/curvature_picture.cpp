@@ -97,7 +97,7 @@ float fitting_limit_per_m(ImageView<const float> k1_per_m, ImageView<const float
       largest(u, v) = max_of(std::abs(k1_per_m(u, v)), std::abs(k2_per_m(u, v)));
     }
   }
-  const float most = value_range(largest, 0.0, 0.95).high;
+  const float most = value_range(largest, 0.0, 0.98).high;
   for (double decade = 1; decade < 1e6; decade *= 10) {
     for (const double step : {1.0, 2.0, 5.0}) {
       if (step * decade >= static_cast<double>(most)) return static_cast<float>(step * decade);

@@ -174,7 +174,7 @@ void add_method_rows(std::vector<bench::Row>& rows, const std::string& what,
   if (errors.pcl) row.peer = errors.pcl->rms;
   rows.push_back(row);
   const auto add = [&](const char* method, double rms) {
-    rows.push_back({std::string("  by ") + method, "1/m", {}, rms, {}, {}});
+    rows.push_back({what + ", by " + method, "1/m", {}, rms, {}, {}});
   };
   add("Douros' least squares", errors.douros.rms);
   add("Besl's weighted least squares", errors.besl.rms);

@@ -34,14 +34,14 @@ void add_rows(std::vector<bench::Row>& rows, const std::string& name, const Obje
   add_method_rows(rows, name, errors, object.rms);
   const auto add = [&](const char* what, std::optional<double> pcl, double ours,
                        std::optional<double> paper) {
-    bench::Row row{std::string("  ") + what, "1/m", pcl, ours, {}, {}};
+    bench::Row row{name + ", " + what, "1/m", pcl, ours, {}, {}};
     row.paper = paper;
     rows.push_back(row);
   };
   const auto& pcl = errors.pcl;
   add("deviation of the errors", pcl ? std::optional(pcl->sigma) : std::nullopt, errors.ours.sigma,
       object.sigma);
-  rows.push_back({"  pixels with an answer", "%", {}, 100 * errors.answered_share, {}, {}});
+  rows.push_back({name + ", pixels with an answer", "%", {}, 100 * errors.answered_share, {}, {}});
   if (object.shape.kind == ShapeKind::kTorus) return;  // its curvatures vary
   add("mean k1", pcl ? std::optional(pcl->mean_k1) : std::nullopt, errors.ours.mean_k1, object.k1);
   add("mean k2", pcl ? std::optional(pcl->mean_k2) : std::nullopt, errors.ours.mean_k2, object.k2);
@@ -94,8 +94,8 @@ void synthetic_objects(const Context& context, std::vector<bench::Row>& rows) {
 
 }  // namespace
 
-/// The paper's figures in 1/m; `peer` is PCL's program, calibrated. Lines that begin with "by" are
-/// other methods, all on the pixels where each has an answer.
+/// The paper's figures in 1/m; `peer` is PCL's program, calibrated. Lines with "by" are other
+/// methods, all on the pixels where each has an answer.
 std::vector<bench::Row> curvature_accuracy(const Context& context) {
   std::vector<bench::Row> rows;
   real_objects(context, rows);

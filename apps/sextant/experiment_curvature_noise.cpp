@@ -69,6 +69,8 @@ void same_support(const Context& context, const CurvatureFrame& frame, double no
   for (const float radius_m : {2 * pcl_radius_m, pcl_radius_m}) {
     CurvatureOptions options;
     options.radius_m = radius_m;
+    // Three pixels apart, so that the means of 3 x 3 leave none out.
+    options.radius_samples = static_cast<int>(std::lround(radius_m / 0.005f));
     const CurvatureError ours =
         error_of(quadric_curvature(context, points, options), frame, counted);
     const auto add = [&](const char* which, double error, std::optional<double> theirs) {

@@ -12,7 +12,7 @@ namespace sextant::app {
 
 /// Milliseconds of one pass of a recorded sequence: the median of many, warm, without transfers. On
 /// CUDA each sample launches the graph several times and waits once; on the CPU long work gets
-/// fewer samples, five at least.
+/// fewer samples, three at least.
 inline double milliseconds(const Context& context, const std::function<void()>& work) {
   const int repeats = context.is_cuda() ? 20 : 1;
   const Graph graph = Graph::capture(context, work);
@@ -26,7 +26,7 @@ inline double milliseconds(const Context& context, const std::function<void()>& 
   sample();
   const double warm_ms = sample();
   const int samples =
-      context.is_cuda() ? 60 : static_cast<int>(std::clamp(1000 / warm_ms, 5.0, 15.0));
+      context.is_cuda() ? 60 : static_cast<int>(std::clamp(600 / warm_ms, 3.0, 15.0));
   std::vector<double> times;
   for (int i = 0; i < samples; ++i) times.push_back(sample());
   return bench::spread_of(times).median;

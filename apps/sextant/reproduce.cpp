@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "apps/sextant/command.h"
 #include "apps/sextant/experiments.h"
 #include "sextant/core/error.h"
@@ -50,12 +52,14 @@ std::string or_dash(const std::optional<double>& value) {
 std::string to_text(const Experiment& experiment, const std::string& device,
                     const std::vector<bench::Row>& rows) {
   std::string text = fmt::format("{}: {}\non {}\n\n", experiment.name, experiment.what, device);
-  text += fmt::format("{:<62} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "", "paper", "peer", "ours", "goal",
-                      "");
+  std::size_t width = 0;
+  for (const bench::Row& row : rows) width = std::max(width, row.what.size() + row.unit.size() + 3);
+  text +=
+      fmt::format("{:<{}} {:>9} {:>9} {:>9} {:>9}\n", "", width, "paper", "peer", "ours", "goal");
   for (const bench::Row& row : rows) {
     const char* verdict = row.met ? (*row.met ? "met" : "missed") : "";
-    text += fmt::format("{:<62} {:>9} {:>9} {:>9.4g} {:>9} {:>9}\n",
-                        fmt::format("{} [{}]", row.what, row.unit), or_dash(row.paper),
+    text += fmt::format("{:<{}} {:>9} {:>9} {:>9.4g} {:>9} {:>9}\n",
+                        fmt::format("{} [{}]", row.what, row.unit), width, or_dash(row.paper),
                         or_dash(row.peer), row.ours, or_dash(row.goal), verdict);
   }
   return text;

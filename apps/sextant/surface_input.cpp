@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/sextant/surface_input.h"
 
+#include <cmath>
+
 #include "apps/sextant/file_kind.h"
 #include "apps/sextant/options_cli.h"
 #include "apps/sextant/progress_bar.h"
@@ -38,6 +40,21 @@ Cloud read_depth(const Context& context, const SurfaceInput& input, StepTimes& t
           cloud.height, "; 'sextant depth' colours a cloud by an image of another camera");
   cloud.colors = color_points(context, cloud.points, color);
   return cloud;
+}
+
+/// Sums of the triangles' normals, long where triangles are large: which side of a mesh is outside.
+Buffer<Vec3f> triangle_normals(const TriangleMesh& mesh) {
+  std::vector<Vec3f> normals(static_cast<std::size_t>(mesh.vertices.size()));
+  const auto points = mesh.vertices.points.host();
+  for (const Vec3i& t : mesh.triangles.host()) {
+    const auto a = static_cast<std::size_t>(t.x);
+    const auto b = static_cast<std::size_t>(t.y);
+    const auto c = static_cast<std::size_t>(t.z);
+    const Vec3f normal = cross(points[b] - points[a], points[c] - points[a]);
+    for (const std::size_t corner : {a, b, c}) normals[corner] += normal;
+  }
+  for (Vec3f& normal : normals) normal = normalized(normal);
+  return copy(Context::cpu(), normals);
 }
 
 /// What a file of geometry holds, on the host.
@@ -81,7 +98,13 @@ void add_depth_input(CLI::App& command, SurfaceInput& input) {
 
 Cloud read_surface_input(const Context& context, const SurfaceInput& input, StepTimes& times) {
   if (is_depth_map(input)) return read_depth(context, input, times);
-  return times.time("read", context, [&] { return copy(context, read_mesh_file(input).vertices); });
+  return times.time("read", context, [&] {
+    TriangleMesh read = read_mesh_file(input);
+    if (read.vertices.normals.empty() && !read.triangles.empty()) {
+      read.vertices.normals = triangle_normals(read);
+    }
+    return copy(context, read.vertices);
+  });
 }
 
 TriangleMesh read_surface_mesh(const Context& context, const SurfaceInput& input,
@@ -92,6 +115,38 @@ TriangleMesh read_surface_mesh(const Context& context, const SurfaceInput& input
   TriangleMesh mesh;
   mesh.vertices = read_depth(context, input, times);
   return mesh;
+}
+
+bool seen_from_origin(const Cloud& cloud) {
+  if (!cloud.organised()) return false;
+  // Correlations of x/z with the column and of y/z with the row.
+  double count = 0, before = 0;
+  double sum[4] = {}, product[4] = {}, mixed[2] = {};
+  const auto points = cloud.points.host();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Vec3d p = cast<double>(points[i]);
+    if (!is_finite(p)) continue;
+    count += 1;
+    if (!(p.z > 0)) continue;
+    before += 1;
+    const auto width = static_cast<std::size_t>(cloud.width);
+    const double values[4] = {static_cast<double>(i % width), p.x / p.z,
+                              static_cast<double>(i / width), p.y / p.z};
+    for (int j = 0; j < 4; ++j) {
+      sum[j] += values[j];
+      product[j] += values[j] * values[j];
+    }
+    for (int j = 0; j < 2; ++j) mixed[j] += values[2 * j] * values[2 * j + 1];
+  }
+  if (!(before > 0.99 * count) || count < 3) return count < 3;
+  for (int j = 0; j < 2; ++j) {
+    const double a = product[2 * j] - sum[2 * j] * sum[2 * j] / before;
+    const double b = product[2 * j + 1] - sum[2 * j + 1] * sum[2 * j + 1] / before;
+    const double ab = mixed[j] - sum[2 * j] * sum[2 * j + 1] / before;
+    // A single row or column of points says nothing.
+    if (a > 0 && b > 0 && ab < 0.99 * std::sqrt(a * b)) return false;
+  }
+  return true;
 }
 
 void require_organised(const Cloud& cloud, const std::string& file) {

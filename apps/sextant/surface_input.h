@@ -10,7 +10,7 @@
 
 namespace sextant::app {
 
-/// What `normals`, `mesh` and `describe` start from.
+/// What `normals`, `curvature`, `mesh` and `describe` start from.
 struct SurfaceInput {
   std::string file;     ///< a cloud, or a depth map with its camera
   std::string camera;   ///< empty for clouds
@@ -24,11 +24,16 @@ void add_surface_input(CLI::App& command, SurfaceInput& input);
 /// Flags to filter and colour a depth map.
 void add_depth_input(CLI::App& command, SurfaceInput& input);
 
-/// The cloud on the context's device; a depth map becomes an organised one.
+/// The cloud on the context's device; a depth map becomes an organised one, and the points of a
+/// mesh without normals get those of its triangles.
 Cloud read_surface_input(const Context& context, const SurfaceInput& input, StepTimes& times);
 
-/// The same with the triangles that the file has, which depth maps have not.
+/// All of a file, with its triangles and no normals but its own; a depth map has no triangles.
 TriangleMesh read_surface_mesh(const Context& context, const SurfaceInput& input, StepTimes& times);
+
+/// Whether the rows of a cloud on the host are those of a camera at the origin that looks along z:
+/// columns go with x/z and rows with y/z. False for a cloud that was moved into another frame.
+bool seen_from_origin(const Cloud& cloud);
 
 /// Throws Error with the remedy unless the cloud has the rows of an image.
 void require_organised(const Cloud& cloud, const std::string& file);

@@ -12,8 +12,10 @@
 #endif
 
 /// Before a short loop whose count is known, so that arrays it indexes stay in registers.
-#if defined(__CUDACC__) || defined(__clang__)
+#if defined(__CUDA_ARCH__) || (defined(__clang__) && !defined(__CUDACC__))
 #define SEXTANT_UNROLL _Pragma("unroll")
+#elif defined(__CUDACC__)
+#define SEXTANT_UNROLL
 #else
 #define SEXTANT_UNROLL _Pragma("GCC unroll 16")
 #endif

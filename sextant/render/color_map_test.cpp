@@ -89,14 +89,15 @@ TEST(ColorMap, CurvaturesHaveAColourForEachShape) {
 }
 
 /// A small change of the curvatures is a small change of the colour, also through flat and at the
-/// border of what is told apart: no edge in the picture that is not in the surface.
+/// border of what is told apart: no edge in the picture that is not in the surface. (Dark channels
+/// are steep in sRGB; a seam of the hues would be a step of 100 and more.)
 TEST(ColorMap, CurvatureColoursHaveNoJumps) {
   constexpr double kStep = 0.01;
   for (double k1 = -1.2; k1 <= 1.2; k1 += kStep) {
     for (double k2 = -1.2; k2 <= k1; k2 += kStep) {
       const Rgb8 here = curvature_color(k1, k2);
-      ASSERT_LT(distance(here, curvature_color(k1 + kStep, k2)), 16) << k1 << ' ' << k2;
-      ASSERT_LT(distance(here, curvature_color(k1, k2 - kStep)), 16) << k1 << ' ' << k2;
+      ASSERT_LT(distance(here, curvature_color(k1 + kStep, k2)), 24) << k1 << ' ' << k2;
+      ASSERT_LT(distance(here, curvature_color(k1, k2 - kStep)), 24) << k1 << ' ' << k2;
     }
   }
 }

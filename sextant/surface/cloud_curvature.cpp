@@ -5,6 +5,7 @@
 
 #include "sextant/core/build_config.h"
 #include "sextant/core/for_each.h"
+#include "sextant/core/instruction_set.h"
 #include "sextant/core/lanes.h"
 #include "sextant/geometry/neighbours_lanes.h"
 #include "sextant/surface/cloud_curvature_math.h"
@@ -14,14 +15,18 @@ namespace sextant {
 namespace {
 
 using detail::CandidateTile;
+using detail::CloudCurvatureJob;
 using detail::kLanes;
-using Pack = detail::Lanes<kLanes>;
+using detail::Lanes;
 
-/// The neighbours of sixteen points, one point a lane, whose quadrics are then fitted at once.
-template <bool kOurs>
-class QuadricBatch {
+/// Sixteen points and their neighbours, one point a lane: what is fitted at once.
+class NeighbourBatch {
  public:
-  explicit QuadricBatch(const detail::CloudCurvatureJob& job) : job_(job) {}
+  bool full() const { return size_ == kLanes; }
+  int size() const { return size_; }
+  const GridPoint& point(int lane) const { return points_[lane]; }
+  float count(int lane) const { return counts_[lane]; }
+  std::int64_t longest() const { return longest_; }
 
   /// Takes the candidates within the threshold, relative to the query.
   SEXTANT_INLINE void add(const GridPoint& query, const CandidateTile& tile, float threshold) {
@@ -41,26 +46,40 @@ class QuadricBatch {
     }
     counts_[size_] = static_cast<float>(n);
     points_[size_] = query;
-    if (++size_ == kLanes) flush();
+    longest_ = max_of(longest_, n);
+    ++size_;
   }
 
-  SEXTANT_INLINE void add_hole(const GridPoint& query) {
-    detail::write_nothing(job_.out, query.index);
-  }
-
-  SEXTANT_INLINE void flush() {
-    if (size_ == 0) return;
-    const auto longest = static_cast<std::int64_t>(*std::max_element(counts_, counts_ + size_));
+  /// Makes all lanes as long as the longest; what is filled up is zero.
+  void fill_up() {
     for (int lane = 0; lane < kLanes; ++lane) {
       if (lane >= size_) counts_[lane] = 0;
-      for (auto j = static_cast<std::int64_t>(counts_[lane]); j < longest; ++j) {
+      for (auto j = static_cast<std::int64_t>(counts_[lane]); j < longest_; ++j) {
         Offsets& rest = offsets_[static_cast<std::size_t>(j)];
         rest.x[lane] = rest.y[lane] = rest.z[lane] = 0;
       }
     }
-    const Vec3<Pack> normals = plane_normals(longest);
-    fit_quadrics(longest, normals);
+  }
+  void clear() {
     size_ = 0;
+    longest_ = 0;
+  }
+
+  /// Offset j of the lanes from `first` on, and their counts.
+  template <int N>
+  void load(std::int64_t j, int first, Vec3<Lanes<N>>& to) const {
+    const Offsets& from = offsets_[static_cast<std::size_t>(j)];
+    to.x = Lanes<N>::load(from.x + first);
+    to.y = Lanes<N>::load(from.y + first);
+    to.z = Lanes<N>::load(from.z + first);
+  }
+  template <int N>
+  Lanes<N> load_counts(int first) const {
+    return Lanes<N>::load(counts_ + first);
+  }
+  Vec3f offset(std::int64_t j, int lane) const {
+    const Offsets& from = offsets_[static_cast<std::size_t>(j)];
+    return {from.x[lane], from.y[lane], from.z[lane]};
   }
 
  private:
@@ -72,117 +91,131 @@ class QuadricBatch {
     const auto room = static_cast<std::size_t>(count) + 1;  // one is written past the last
     if (offsets_.size() < room) offsets_.resize(room + room / 2);
   }
-  SEXTANT_INLINE void load(std::int64_t j, Vec3<Pack>& to) const {
-    const Offsets& from = offsets_[static_cast<std::size_t>(j)];
-    to.x = Pack::load(from.x);
-    to.y = Pack::load(from.y);
-    to.z = Pack::load(from.z);
-  }
 
-  /// Towards the viewpoint; NaN where the neighbours determine no plane.
-  SEXTANT_INLINE Vec3<Pack> plane_normals(std::int64_t longest) {
-    detail::Moments<Pack> moments;
-    for (std::int64_t j = 0; j < longest; ++j) {
-      Vec3<Pack> offset;
-      load(j, offset);
-      detail::accumulate(moments, offset);  // the filling is zero and adds nothing
-    }
-    moments.count = Pack::load(counts_);
-    const Sym3<Pack> scatter = detail::scatter_about_mean(moments);
-    const detail::SmallestEigenvector<Pack> plane = detail::smallest_eigenvector(scatter);
-    alignas(64) float x[kLanes], y[kLanes], z[kLanes], gap[kLanes];
-    plane.vector.x.store(x);
-    plane.vector.y.store(y);
-    plane.vector.z.store(z);
-    plane.gap.store(gap);
-    for (int lane = 0; lane < size_; ++lane) {
-      Vec3f normal{x[lane], y[lane], z[lane]};
-      if (!(gap[lane] > detail::kLeastGap)) normal = careful_normal(lane);
-      if (counts_[lane] < detail::kLeastNeighbours) normal = {NAN, NAN, NAN};
-      normal = detail::oriented_towards(job_.options.viewpoint_m, points_[lane].position, normal);
-      x[lane] = normal.x;
-      y[lane] = normal.y;
-      z[lane] = normal.z;
-    }
-    return {Pack::load(x), Pack::load(y), Pack::load(z)};
-  }
-
-  __attribute__((noinline)) Vec3f careful_normal(int lane) const {
-    detail::Moments<float> moments;
-    for (std::size_t j = 0; j < static_cast<std::size_t>(counts_[lane]); ++j) {
-      const Offsets& from = offsets_[j];
-      detail::accumulate(moments, Vec3f{from.x[lane], from.y[lane], from.z[lane]});
-    }
-    return detail::careful_plane_normal(detail::scatter_about_mean(moments));
-  }
-
-  SEXTANT_INLINE void fit_quadrics(std::int64_t longest, const Vec3<Pack>& normals) {
-    const Pack radius_m(job_.options.radius_m);
-    const Pack counts = Pack::load(counts_);
-    detail::QuadricFit<Pack> fit = detail::QuadricFit<Pack>::begin(-normals, radius_m);
-    detail::QuadricWeight<Pack> weight = detail::first_weight(job_.rules, radius_m);
-    Pack least_pivot;
-    for (int iteration = 0; iteration < job_.options.iterations; ++iteration) {
-      detail::QuadricSums<Pack> sums;
-      for (std::int64_t j = 0; j < longest; ++j) {
-        Vec3<Pack> offset;
-        load(j, offset);
-        detail::add_sample<kOurs>(fit, job_.rules, weight, offset, dot(offset, offset),
-                                  Pack(static_cast<float>(j)) < counts, sums);
-      }
-      const detail::QuadricStep<Pack> step = detail::solve_step(sums);
-      weight = detail::next_weight(job_.rules, radius_m, sums, step, weight);
-      detail::apply_step(step, fit);
-      least_pivot = step.least_pivot;
-    }
-    write(detail::result_of(fit, radius_m), least_pivot);
-  }
-
-  SEXTANT_INLINE void write(const detail::QuadricResult<Pack>& results, const Pack& least_pivot) {
-    alignas(64) float k1[kLanes], k2[kLanes], pivot[kLanes];
-    alignas(64) Vec3f direction1[kLanes], normal[kLanes], offset_m[kLanes];
-    results.k1_per_m.store(k1);
-    results.k2_per_m.store(k2);
-    least_pivot.store(pivot);
-    detail::store_points(results.direction1, direction1);
-    detail::store_points(results.normal, normal);
-    detail::store_points(results.offset_m, offset_m);
-    for (int lane = 0; lane < size_; ++lane) {
-      if (detail::determined(job_.options, counts_[lane], pivot[lane], k1[lane])) {
-        detail::write_result(job_, points_[lane],
-                             {k1[lane], k2[lane], direction1[lane], normal[lane], offset_m[lane]});
-      } else {
-        detail::write_nothing(job_.out, points_[lane].index);
-      }
-    }
-  }
-
-  const detail::CloudCurvatureJob& job_;
   std::vector<Offsets> offsets_;
   alignas(64) float counts_[kLanes] = {};
   GridPoint points_[kLanes];
+  std::int64_t longest_ = 0;
   int size_ = 0;
 };
 
+__attribute__((noinline)) Vec3f careful_normal(const NeighbourBatch& batch, int lane) {
+  detail::Moments<float> moments;
+  for (std::int64_t j = 0; j < static_cast<std::int64_t>(batch.count(lane)); ++j) {
+    detail::accumulate(moments, batch.offset(j, lane));
+  }
+  return detail::careful_plane_normal(detail::scatter_about_mean(moments));
+}
+
+/// Of the planes through the neighbours of N points, to the outside; NaN where there is none.
+template <int N>
+void plane_normals(const CloudCurvatureJob& job, const NeighbourBatch& batch, int first,
+                   Vec3<Lanes<N>>& normals) {
+  using Pack = Lanes<N>;
+  detail::Moments<Pack> moments;
+  for (std::int64_t j = 0; j < batch.longest(); ++j) {
+    Vec3<Pack> offset;
+    batch.load(j, first, offset);
+    detail::accumulate(moments, offset);  // the filling is zero and adds nothing
+  }
+  moments.count = batch.load_counts<N>(first);
+  const Sym3<Pack> scatter = detail::scatter_about_mean(moments);
+  const detail::SmallestEigenvector<Pack> plane = detail::smallest_eigenvector(scatter);
+  float x[N], y[N], z[N], gap[N];
+  plane.vector.x.store(x);
+  plane.vector.y.store(y);
+  plane.vector.z.store(z);
+  plane.gap.store(gap);
+  for (int lane = 0; lane < N && first + lane < batch.size(); ++lane) {
+    Vec3f normal{x[lane], y[lane], z[lane]};
+    if (!(gap[lane] > detail::kLeastGap)) normal = careful_normal(batch, first + lane);
+    if (batch.count(first + lane) < detail::kLeastNeighbours) normal = {NAN, NAN, NAN};
+    normal = job.oriented(batch.point(first + lane), normal);
+    x[lane] = normal.x;
+    y[lane] = normal.y;
+    z[lane] = normal.z;
+  }
+  normals = {Pack::load(x), Pack::load(y), Pack::load(z)};
+}
+
+/// Fits and writes the points of lanes first .. first + N - 1.
+template <bool kOurs, int N>
+void fit_lanes(const CloudCurvatureJob& job, const NeighbourBatch& batch, int first) {
+  using Pack = Lanes<N>;
+  Vec3<Pack> normals;
+  plane_normals(job, batch, first, normals);
+  const Pack counts = batch.load_counts<N>(first);
+  const auto neighbours = [&](const auto& add_one) {
+    for (std::int64_t j = 0; j < batch.longest(); ++j) {
+      Vec3<Pack> offset;
+      batch.load(j, first, offset);
+      add_one(offset, dot(offset, offset), Pack(static_cast<float>(j)) < counts);
+    }
+  };
+  const auto fitted = detail::fit_neighbours<kOurs>(job, -normals, neighbours);
+  const detail::QuadricResult<Pack>& results = fitted.result;
+  float k1[N], k2[N], weight[N], pivot[N];
+  Vec3f direction1[N], normal[N], offset_m[N];
+  results.k1_per_m.store(k1);
+  results.k2_per_m.store(k2);
+  fitted.weight.store(weight);
+  fitted.least_pivot.store(pivot);
+  detail::store_points(results.direction1, direction1);
+  detail::store_points(results.normal, normal);
+  detail::store_points(results.offset_m, offset_m);
+  for (int lane = 0; lane < N && first + lane < batch.size(); ++lane) {
+    detail::write_quadric(job, batch.point(first + lane),
+                          {{k1[lane], k2[lane], direction1[lane], normal[lane], offset_m[lane]},
+                           batch.count(first + lane),
+                           weight[lane],
+                           pivot[lane]});
+  }
+}
+
+template <int N>
+void fit_all(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
+  for (int first = 0; first < batch.size(); first += N) {
+    if (job.rules.ours()) {
+      fit_lanes<true, N>(job, batch, first);
+    } else {
+      fit_lanes<false, N>(job, batch, first);
+    }
+  }
+}
+
+// Each with the lanes that fit its registers; the bits are the same.
+SEXTANT_FOR_AVX512 void fit_512(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
+  fit_all<16>(job, batch);
+}
+SEXTANT_FOR_AVX2 void fit_256(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
+  fit_all<8>(job, batch);
+}
+SEXTANT_FOR_ANY void fit_128(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
+  fit_all<4>(job, batch);
+}
+
 /// The curvatures of the points begin .. end - 1 of the grid.
 struct CurvatureOfRange {
-  const detail::CloudCurvatureJob& job;
+  const CloudCurvatureJob& job;
+  void (*fit)(const CloudCurvatureJob& job, const NeighbourBatch& batch);
 
-  template <bool kOurs>
-  SEXTANT_INLINE void search(std::int64_t begin, std::int64_t end) const {
-    QuadricBatch<kOurs> batch(job);
-    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold)
-                     SEXTANT_INLINED { batch.add(query, tile, threshold); };
-    auto none = [&](const GridPoint& query) { batch.add_hole(query); };
-    detail::search_within(job.grid, job.grid.points, begin, end, job.options.radius_m, found, none);
-    batch.flush();
-  }
   SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    if (job.rules.ours()) {
-      search<true>(begin, end);
-    } else {
-      search<false>(begin, end);
-    }
+    NeighbourBatch batch;
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold)
+                     SEXTANT_INLINED {
+                       batch.add(query, tile, threshold);
+                       if (batch.full()) finish(batch);
+                     };
+    auto none = [&](const GridPoint& query) { detail::write_nothing(job.out, query.index); };
+    detail::search_within(job.grid, job.grid.points, begin, end, job.options.radius_m, found, none);
+    finish(batch);
+  }
+
+ private:
+  __attribute__((noinline)) void finish(NeighbourBatch& batch) const {
+    batch.fill_up();
+    fit(job, batch);
+    batch.clear();
   }
 };
 
@@ -190,7 +223,7 @@ SEXTANT_RUN_WIDEST(CurvatureOfRange)
 
 template <class T>
 void check_room(const Context& context, const View<T>& view, const char* name, std::int64_t size) {
-  if (!view.data) return;
+  if (view.empty()) return;
   require_on(context, view, name);
   require(view.size == size, name, ": room for ", view.size, " instead of ", size);
 }
@@ -204,6 +237,7 @@ void require_radius(const CloudCurvatureOptions& options) {
 }  // namespace
 
 CloudCurvature estimate_cloud_curvature(const Context& context, View<const Vec3f> points,
+                                        View<const Vec3f> normals,
                                         const CloudCurvatureOptions& options) {
   check_options(options);
   CloudCurvatureOptions chosen = options;
@@ -213,40 +247,45 @@ CloudCurvature estimate_cloud_curvature(const Context& context, View<const Vec3f
   const std::int64_t size = points.size;
   CloudCurvature result{{context, size}, {context, size}, {context, size},
                         {context, size}, {context, size}, {context, size}};
-  estimate_cloud_curvature_into(context, points, chosen,
+  estimate_cloud_curvature_into(context, points, normals, chosen,
                                 {result.k1_per_m, result.k2_per_m, result.direction1,
                                  result.normals, result.points, result.valid});
   return result;
 }
 
 void estimate_cloud_curvature_into(const Context& context, View<const Vec3f> points,
-                                   const CloudCurvatureOptions& options,
+                                   View<const Vec3f> normals, const CloudCurvatureOptions& options,
                                    const CloudCurvatureViews& out) {
   require_radius(options);
   require_on(context, points, "points");
   const NeighbourGrid grid =
       build_neighbour_grid(context, points, NeighbourGridOptions::for_radius(options.radius_m));
-  estimate_cloud_curvature_into(context, grid, options, out);
+  estimate_cloud_curvature_into(context, grid, normals, options, out);
 }
 
 void estimate_cloud_curvature_into(const Context& context, const NeighbourGrid& grid,
-                                   const CloudCurvatureOptions& options,
+                                   View<const Vec3f> normals, const CloudCurvatureOptions& options,
                                    const CloudCurvatureViews& out) {
   require_radius(options);
   require(grid.view().frame != nullptr, "grid: is empty; use build_neighbour_grid");
   require(grid.device() == context.device(), "grid: lies on ", to_string(grid.device()),
           " but the context runs on ", to_string(context.device()));
+  if (!normals.empty()) {
+    require_on(context, normals, "normals");
+    require(normals.size == grid.size(), "normals: are ", normals.size, " for ", grid.size(),
+            " points; give one for each, or none");
+  }
   check_room(context, out.k1_per_m, "k1_per_m", grid.size());
   check_room(context, out.k2_per_m, "k2_per_m", grid.size());
   check_room(context, out.direction1, "direction1", grid.size());
   check_room(context, out.normals, "normals", grid.size());
   check_room(context, out.points, "points", grid.size());
   check_room(context, out.valid, "valid", grid.size());
-  const detail::CloudCurvatureJob job(grid.view(), options, out);
+  const CloudCurvatureJob job(grid.view(), normals, options, out);
   if constexpr (kBuiltWithCuda) {
     if (context.is_cuda()) return detail::estimate_cloud_curvature_cuda(context, job);
   }
-  const CurvatureOfRange range{job};
+  const CurvatureOfRange range{job, detail::best_variant(fit_512, fit_256, fit_128)};
   for_each_chunk(context, grid.size(), detail::kQueryGrain,
                  [&](std::int64_t begin, std::int64_t end) { run_widest(range, begin, end); });
 }

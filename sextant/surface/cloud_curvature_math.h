@@ -3,20 +3,31 @@
 
 #include "sextant/surface/cloud_curvature.h"
 #include "sextant/surface/cloud_normals_math.h"
-#include "sextant/surface/curvature_math.h"
+#include "sextant/surface/curvature_fit.h"
 
 namespace sextant::detail {
 
 /// What the loops need to know, on either device.
 struct CloudCurvatureJob {
   NeighbourGridView grid;
+  View<const Vec3f> normals;
   CloudCurvatureOptions options;
   QuadricRules rules;
   CloudCurvatureViews out;
 
-  CloudCurvatureJob(const NeighbourGridView& neighbours, const CloudCurvatureOptions& chosen,
-                    const CloudCurvatureViews& to)
-      : grid(neighbours), options(chosen), rules(rules_of(chosen)), out(to) {}
+  CloudCurvatureJob(const NeighbourGridView& neighbours, View<const Vec3f> given,
+                    const CloudCurvatureOptions& chosen, const CloudCurvatureViews& to)
+      : grid(neighbours), normals(given), options(chosen), rules(rules_of(chosen)), out(to) {}
+
+  /// The unit normal turned to the side that counts as outside.
+  SEXTANT_HD Vec3f oriented(const GridPoint& point, const Vec3f& normal) const {
+    if (!normals.empty()) {
+      const float side = dot(normals[point.index], normal);
+      if (side > 0.0f) return normal;
+      if (side < 0.0f) return -normal;
+    }
+    return oriented_towards(options.viewpoint_m, point.position, normal);
+  }
 
  private:
   static QuadricRules rules_of(const CloudCurvatureOptions& options) {
@@ -29,34 +40,94 @@ struct CloudCurvatureJob {
   }
 };
 
-/// Whether the last step of a fit determined all of the quadric.
-SEXTANT_HD inline bool determined(const CloudCurvatureOptions& options, float count,
-                                  float least_pivot, float k1_per_m) {
-  return count >= static_cast<float>(options.least_samples) && least_pivot > kLeastQuadricPivot &&
-         std::isfinite(k1_per_m);
+/// The outcome of a fit to the neighbours of a point.
+template <class T>
+struct CloudQuadric {
+  QuadricResult<T> result;
+  T count;        ///< neighbours
+  T weight;       ///< sum of their last weights
+  T least_pivot;  ///< of all steps
+};
+
+template <bool kOurs, bool kFirst, class T, class Neighbours>
+SEXTANT_HD QuadricSums<T> sum_neighbours(const QuadricFit<T>& fit, const QuadricRules& rules,
+                                         const QuadricWeight<T>& weight,
+                                         const Neighbours& neighbours) {
+  QuadricSums<T> sums;
+  neighbours([&](const Vec3<T>& offset_m, const T& distance_sq, const auto& inside) {
+    add_sample<kOurs, kFirst>(fit, rules, weight, offset_m, distance_sq, inside, sums);
+  });
+  return sums;
+}
+
+/// `neighbours(f)` calls f(offset_m, distance_sq, inside) for each; `away` is the unit normal of
+/// their plane, to the inside.
+template <bool kOurs, class T, class Neighbours>
+SEXTANT_HD CloudQuadric<T> fit_neighbours(const CloudCurvatureJob& job, const Vec3<T>& away,
+                                          const Neighbours& neighbours) {
+  const T radius_m(job.options.radius_m);
+  QuadricFit<T> fit = QuadricFit<T>::begin(away, radius_m);
+  QuadricWeight<T> weight = first_weight(job.rules, radius_m);
+  QuadricSums<T> sums = sum_neighbours<kOurs, true>(fit, job.rules, weight, neighbours);
+  CloudQuadric<T> quadric;
+  quadric.count = sums.count;
+  quadric.least_pivot = T(1.0f);
+  for (int iteration = 1;; ++iteration) {
+    const QuadricStep<T> step = solve_step(sums);
+    apply_step(step, fit);
+    quadric.least_pivot = LaneMath<T>::select(step.least_pivot < quadric.least_pivot,
+                                              step.least_pivot, quadric.least_pivot);
+    if (iteration >= job.options.iterations) break;
+    weight = next_weight(job.rules, radius_m, quadric.count, sums, step, weight);
+    sums = sum_neighbours<kOurs, false>(fit, job.rules, weight, neighbours);
+  }
+  quadric.weight = sums.normal[0];
+  quadric.result = result_of(fit, radius_m);
+  return quadric;
 }
 
 SEXTANT_HD inline void write_nothing(const CloudCurvatureViews& out, std::int64_t i) {
   const Vec3f nowhere{NAN, NAN, NAN};
-  if (out.k1_per_m.data) out.k1_per_m[i] = NAN;
-  if (out.k2_per_m.data) out.k2_per_m[i] = NAN;
-  if (out.direction1.data) out.direction1[i] = nowhere;
-  if (out.normals.data) out.normals[i] = nowhere;
-  if (out.points.data) out.points[i] = nowhere;
-  if (out.valid.data) out.valid[i] = 0;
+  if (!out.k1_per_m.empty()) out.k1_per_m[i] = NAN;
+  if (!out.k2_per_m.empty()) out.k2_per_m[i] = NAN;
+  if (!out.direction1.empty()) out.direction1[i] = nowhere;
+  if (!out.normals.empty()) out.normals[i] = nowhere;
+  if (!out.points.empty()) out.points[i] = nowhere;
+  if (!out.valid.empty()) out.valid[i] = 0;
 }
 
-SEXTANT_HD inline void write_result(const CloudCurvatureJob& job, const GridPoint& point,
-                                    const QuadricResult<float>& result) {
+/// By the rules of images: see fit_patch.
+SEXTANT_HD inline bool is_valid(const CloudCurvatureJob& job, const CloudQuadric<float>& quadric) {
+  const QuadricResult<float>& q = quadric.result;
+  if (!(quadric.count >= static_cast<float>(job.options.least_samples))) return false;
+  if (!(quadric.least_pivot > kLeastQuadricPivot)) return false;
+  if (!std::isfinite(q.k1_per_m) || !std::isfinite(q.k2_per_m)) return false;
+  if (!is_finite(q.normal) || !is_finite(q.offset_m)) return false;
+  if (job.rules.weights != CurvatureWeights::kRobust) return true;
+  const float most = kMostBend / job.options.radius_m;
+  return quadric.weight >= quadric.count * kLeastAgreement && q.k1_per_m <= most &&
+         q.k2_per_m >= -most;
+}
+
+SEXTANT_HD inline void write_quadric(const CloudCurvatureJob& job, const GridPoint& point,
+                                     const CloudQuadric<float>& quadric) {
   const CloudCurvatureViews& out = job.out;
+  QuadricResult<float> q = quadric.result;
   const std::int64_t i = point.index;
+  if (!is_valid(job, quadric)) return write_nothing(out, i);
+  const Vec3f normal = job.oriented(point, q.normal);
+  if (dot(normal, q.normal) < 0.0f) {
+    // The fit has turned over the edge of what is seen: from the other side (k1, k2) is (-k2, -k1).
+    q.direction1 = cross(q.normal, q.direction1);
+    q = {-q.k2_per_m, -q.k1_per_m, q.direction1, normal, q.offset_m};
+  }
   const float limit = job.options.clamp_per_m > 0.0f ? job.options.clamp_per_m : INFINITY;
-  if (out.k1_per_m.data) out.k1_per_m[i] = clamp(result.k1_per_m, -limit, limit);
-  if (out.k2_per_m.data) out.k2_per_m[i] = clamp(result.k2_per_m, -limit, limit);
-  if (out.direction1.data) out.direction1[i] = result.direction1;
-  if (out.normals.data) out.normals[i] = result.normal;
-  if (out.points.data) out.points[i] = point.position + result.offset_m;
-  if (out.valid.data) out.valid[i] = 1;
+  if (!out.k1_per_m.empty()) out.k1_per_m[i] = clamp(q.k1_per_m, -limit, limit);
+  if (!out.k2_per_m.empty()) out.k2_per_m[i] = clamp(q.k2_per_m, -limit, limit);
+  if (!out.direction1.empty()) out.direction1[i] = q.direction1;
+  if (!out.normals.empty()) out.normals[i] = q.normal;
+  if (!out.points.empty()) out.points[i] = point.position + q.offset_m;
+  if (!out.valid.empty()) out.valid[i] = 1;
 }
 
 /// The curvature of one point of the grid. The neighbours are found anew in each pass, so nothing
@@ -73,31 +144,17 @@ struct CloudCurvaturePoint {
     for_each_neighbour(job.grid, middle.position, radius_m, [&](const GridPoint& other, float) {
       accumulate(moments, other.position - middle.position);
     });
-    const Vec3f normal = normal_of(moments, middle.position, job.options.viewpoint_m);
-    if (!is_finite(normal)) return write_nothing(job.out, middle.index);
-    QuadricFit<float> fit = QuadricFit<float>::begin(-normal, radius_m);
-    QuadricWeight<float> weight = first_weight(job.rules, radius_m);
-    float least_pivot = 0;
-    float count = 0;
-    for (int iteration = 0; iteration < job.options.iterations; ++iteration) {
-      QuadricSums<float> sums;
-      for_each_neighbour(
-          job.grid, middle.position, radius_m, [&](const GridPoint& other, float distance_sq) {
-            add_sample<kOurs>(fit, job.rules, weight, other.position - middle.position, distance_sq,
-                              true, sums);
-          });
-      const QuadricStep<float> step = solve_step(sums);
-      weight = next_weight(job.rules, radius_m, sums, step, weight);
-      apply_step(step, fit);
-      least_pivot = step.least_pivot;
-      count = sums.count;
-    }
-    const QuadricResult<float> result = result_of(fit, radius_m);
-    if (determined(job.options, count, least_pivot, result.k1_per_m)) {
-      write_result(job, middle, result);
-    } else {
-      write_nothing(job.out, middle.index);
-    }
+    if (!(moments.count >= kLeastNeighbours)) return write_nothing(job.out, middle.index);
+    const Vec3f plane = plane_normal(scatter_about_mean(moments));
+    if (!is_finite(plane)) return write_nothing(job.out, middle.index);
+    const auto neighbours = [&](const auto& add) {
+      for_each_neighbour(job.grid, middle.position, radius_m,
+                         [&](const GridPoint& other, float distance_sq) {
+                           add(other.position - middle.position, distance_sq, true);
+                         });
+    };
+    write_quadric(job, middle,
+                  fit_neighbours<kOurs>(job, -job.oriented(middle, plane), neighbours));
   }
 };
 

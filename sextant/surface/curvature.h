@@ -35,7 +35,7 @@ inline constexpr Choice<CurvatureWeights> kCurvatureWeights[] = {
 struct CurvatureOptions {
   PatchShape shape = PatchShape::kSparseDisc;
   int radius_samples = 6;  ///< samples from the middle of the patch to its rim
-  int stride_px = 3;       ///< pixels between samples; unused when radius_m is given
+  int stride_px = 3;       ///< pixels between samples, less where the rim would pass 128 px
   /// The patch is what lies within this distance of the point, whatever its depth; the samples are
   /// as far apart as radius_samples asks for, but no closer than the pixels. 0 for pixels.
   float radius_m = 0.0f;
@@ -46,7 +46,8 @@ struct CurvatureOptions {
   float relative_cell_gate = 0.01f;  ///< share of the depth; 0.01 suits surfaces up to 80° oblique
   int iterations = 5;
   CurvatureWeights weights = CurvatureWeights::kRobust;
-  float weight_scale_m = 0.001f;  ///< k = its square; the least s of kRobust
+  /// k = its square; the least s of kRobust (times the depth's square in m² beyond 1 m).
+  float weight_scale_m = 0.001f;
   bool first_unweighted = false;  ///< least squares in the first iteration
   bool cut_at_edges = true;       ///< leave out samples beyond the depth gates of the middle
   float depth_gate_m = 0.03f;
@@ -120,8 +121,23 @@ struct CurvatureViews {
 };
 
 /// Principal curvatures of an organised cloud seen from the origin, in 1/m, and what comes with
-/// them. `normals` are where the fit starts (estimate_normals); where they are NaN it starts from
-/// the line of sight.
+/// them, by fitting a quadric to the samples of a patch around each pixel. `normals` are where the
+/// fit starts (estimate_normals); where they are NaN it starts from the line of sight.
+///
+/// Not valid are pixels without a point (or with z <= 0), with fewer than least_samples samples or
+/// less than least_share of the patch, whose samples determine no quadric (on a line, say), and,
+/// with kRobust, where most samples disagree with what was found or its radius is below a quarter
+/// of the patch's. Samples beyond twice the depth of the middle never count.
+///
+/// Accuracy: exact on spheres and cylinders wider than the patch (0.1 % with single pixels, 0.5 %
+/// with average_cells down to R = 40 mm at 1 m), 1e-3 /m on planes. On a sphere of 0.1 m at 1 m
+/// (560 px focal length) with 1 and 3 mm of depth noise the RMS errors of k1 and k2 are 0.25, 0.22
+/// and 0.73, 0.66 /m with the 37 × 37 patch; 0.14, 0.13 and 0.39, 0.42 with radius_m = 0.04 and
+/// radius_samples = 8. A quarter of the pixels off by 60 mm leaves 0.30, 0.27 at 1 mm.
+/// The CPU gives the same bits for every number of threads and every instruction set; k of CUDA and
+/// of the CPU agree with double precision within 0.01 /m (and 0.1 % of k) for 99.9 % of the pixels
+/// unless weights jump (kPaperRejecting, kCode). Cost: 129 samples and 5 iterations are about
+/// 70 thousand flop a pixel; 640 × 480 takes 0.5 s of one core with AVX-512.
 Curvature estimate_curvature(const Context& context, ImageView<const Vec3f> points,
                              ImageView<const Vec3f> normals, const CurvatureOptions& options = {});
 

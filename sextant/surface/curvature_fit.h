@@ -16,34 +16,58 @@ struct PatchResult {
   T good;
 };
 
-template <bool kOurs, class T, class Load>
-SEXTANT_HD void sum_samples(const PatchGrid& grid, const PatchMiddle<T>& middle,
-                            const QuadricFit<T>& fit, const QuadricRules& rules,
-                            const QuadricWeight<T>& weight, const Load& load,
-                            QuadricSums<T>& sums) {
+/// What a fit is made for: kOurs as in add_sample; kMetric with a radius in metres.
+template <bool kOursChosen, bool kMetricChosen>
+struct FitMode {
+  static constexpr bool kOurs = kOursChosen;
+  static constexpr bool kMetric = kMetricChosen;
+};
+
+template <class Mode, bool kFirst, class T, class Load>
+SEXTANT_HD QuadricSums<T> sum_samples(const PatchGrid& grid, const PatchMiddle<T>& middle,
+                                      const QuadricFit<T>& fit, const QuadricRules& rules,
+                                      const QuadricWeight<T>& weight, const Load& load) {
+  const auto shift = [&](int i) { return Mode::kMetric ? grid.offset(i) : i * grid.stride_px; };
+  QuadricSums<T> sums;
+  const auto sample_at = [&](int du, int dv) {
+    const Vec3<T> offset = load(du, dv) - middle.point;
+    const T depth_sq = offset.z * offset.z;
+    const T distance_sq = offset.x * offset.x + offset.y * offset.y + depth_sq;
+    // Without branches: most samples of most patches count.
+    const auto near = depth_sq <= middle.gate_sq;
+    if constexpr (Mode::kMetric) {
+      const auto inside = near & (distance_sq <= middle.ball_sq);
+      return make_sample<Mode::kOurs, kFirst>(fit, rules, weight, offset, distance_sq, inside,
+                                              sums);
+    } else {
+      return make_sample<Mode::kOurs, kFirst>(fit, rules, weight, offset, distance_sq, near, sums);
+    }
+  };
+  // A processor that treats packs runs ahead of a long chain of operations only as far as its
+  // window reaches. There each sample is added while the next one is made.
+  constexpr bool kBehind = !std::is_arithmetic_v<T>;
+  QuadricSample<T> last;
   for (int i = -grid.radius; i <= grid.radius; ++i) {
     const int width = grid.half_width(i);
-    const int dv = grid.offset(i);
+    const int dv = shift(i);
     for (int j = -width; j <= width; ++j) {
-      const Vec3<T> offset = load(grid.offset(j), dv) - middle.point;
-      const T distance_sq = norm_sq(offset);
-      if constexpr (std::is_arithmetic_v<T>) {
-        if (offset.z >= middle.nearest_m && offset.z <= middle.farthest_m &&
-            distance_sq <= middle.ball_sq) {
-          add_sample<kOurs>(fit, rules, weight, offset, distance_sq, true, sums);
-        }
-      } else {
-        const auto inside = (offset.z >= middle.nearest_m) & (offset.z <= middle.farthest_m) &
-                            (distance_sq <= middle.ball_sq);
-        add_sample<kOurs>(fit, rules, weight, offset, distance_sq, inside, sums);
-      }
+      const QuadricSample<T> sample = sample_at(shift(j), dv);
+      add_sample(kBehind ? last : sample, sums);
+      if constexpr (kBehind) last = sample;
     }
   }
+  if constexpr (kBehind) add_sample(last, sums);
+  return sums;
 }
+
+/// Of the samples, the sum of their weights.
+inline constexpr float kLeastAgreement = 0.5f;
+/// Curvature times the patch's radius.
+inline constexpr float kMostBend = 4.0f;
 
 /// `load(du, dv)` is the sample that many pixels from the middle, zero where there is none.
 /// `normal` is where to start, towards the sensor; NaN starts from the line of sight.
-template <bool kOurs, class T, class Load>
+template <class Mode, class T, class Load>
 SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const PatchGrid& grid,
                                     const PatchMiddle<T>& middle, const Vec3<T>& normal,
                                     const Load& load) {
@@ -65,16 +89,21 @@ SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const Patch
   const QuadricRules rules(options);
   QuadricFit<T> fit = QuadricFit<T>::begin(away, middle.radius_m);
   QuadricWeight<T> weight = first_weight(rules, middle.radius_m);
+  // Depth steps of stereo and structured light grow with the square of the depth. A scale below
+  // them would settle on one step and take its neighbours for outliers.
+  const T z_sq = middle.point.z * middle.point.z;
+  const T growth = Math::select(z_sq > one, z_sq, one);
+  weight.least_scale_sq = weight.least_scale_sq * (growth * growth);
+  QuadricSums<T> sums = sum_samples<Mode, true>(grid, middle, fit, rules, weight, load);
+  const T count = sums.count;
   T least_pivot = one;
-  T count = zero;
-  for (int iteration = 0; iteration < options.iterations; ++iteration) {
-    QuadricSums<T> sums;
-    sum_samples<kOurs>(grid, middle, fit, rules, weight, load, sums);
+  for (int iteration = 1;; ++iteration) {
     const QuadricStep<T> step = solve_step(sums);
     apply_step(step, fit);
-    weight = next_weight(rules, middle.radius_m, sums, step, weight);
     least_pivot = Math::select(step.least_pivot < least_pivot, step.least_pivot, least_pivot);
-    count = sums.count;
+    if (iteration >= options.iterations) break;
+    weight = next_weight(rules, middle.radius_m, count, sums, step, weight);
+    sums = sum_samples<Mode, false>(grid, middle, fit, rules, weight, load);
   }
 
   PatchResult<T> result;
@@ -88,6 +117,14 @@ SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const Patch
   T good = Math::select(finite >= zero, one, zero);
   good = Math::select(count >= least, good, zero);
   good = Math::select(count >= share, good, zero);
+  if (rules.weights == CurvatureWeights::kRobust) {
+    // Weights that leave out most samples have found something else than the surface, and of a
+    // surface that is sharper than this there is nothing in the rest of the patch.
+    good = Math::select(sums.normal[0] >= count * T(kLeastAgreement), good, zero);
+    const T most = T(kMostBend) / middle.radius_m;
+    good = Math::select(q.k1_per_m <= most, good, zero);
+    good = Math::select(-most <= q.k2_per_m, good, zero);
+  }
   good = Math::select(least_pivot > T(kLeastQuadricPivot), good, zero);
   good = Math::select(dot(q.normal, sight) < zero, good, zero);
   result.good = Math::select(middle.radius_m > zero, good, zero);

@@ -26,6 +26,7 @@ struct PatchGrid {
   int radius = 0;               ///< in samples
   int limit_sq = 0;             ///< i² + j² is not more
   std::int32_t step_65536 = 0;  ///< pixels between samples, times 65536
+  int stride_px = 0;            ///< the same where it is a whole number: patches in pixels
 
   SEXTANT_HD int offset(int i) const { return (i * step_65536 + 32768) >> 16; }
   SEXTANT_HD int reach_px() const { return offset(radius); }
@@ -46,13 +47,13 @@ inline constexpr int kMostReach_px = 128;
 /// The patch in pixels. The disc is the authors': i² + j² < radius² + 5.
 SEXTANT_HD inline PatchGrid pixel_patch(const CurvatureOptions& options) {
   const bool sparse = options.shape == PatchShape::kSparseDisc;
-  const int reach = options.radius_samples * options.stride_px;
-  const int most = reach < kMostReach_px ? reach : kMostReach_px;
+  const int stride = min_of(options.stride_px, kMostReach_px / options.radius_samples);
   PatchGrid grid;
-  grid.radius = sparse ? options.radius_samples : most;
+  grid.radius = sparse ? options.radius_samples : options.radius_samples * stride;
   const int sq = grid.radius * grid.radius;
   grid.limit_sq = options.shape == PatchShape::kDenseSquare ? 2 * sq : sq + 4;
-  grid.step_65536 = sparse ? most * 65536 / options.radius_samples : 65536;
+  grid.stride_px = sparse ? stride : 1;
+  grid.step_65536 = grid.stride_px * 65536;
   return grid;
 }
 
@@ -92,12 +93,26 @@ SEXTANT_HD inline PatchGrid metric_patch(const CurvatureOptions& options, float 
   return grid;
 }
 
-/// A sample: the mean of a cell of pixels, and for the middle of a patch the angle between the rays
-/// of neighbouring pixels. Zero where there is none.
+/// A sample: the mean of a cell of pixels, and what the middle of a patch needs beside it. Zero
+/// where there is none.
 template <class T>
 struct Cell {
   Vec3<T> point;
-  T pitch_rad;
+  /// The angle between the rays of neighbouring pixels. Negative where the pixel's own point lies
+  /// off its cell: what is known of that point, its normal first, says nothing about the surface.
+  T signed_pitch;
+
+  SEXTANT_HD T pitch_rad() const {
+    const T zero(0.0f);
+    return LaneMath<T>::select(signed_pitch < zero, -signed_pitch, signed_pitch);
+  }
+  SEXTANT_HD Vec3<T> start(const Vec3<T>& normal) const {
+    using Math = LaneMath<T>;
+    const auto wild = signed_pitch < T(0.0f);
+    const T none(NAN);
+    return {Math::select(wild, none, normal.x), Math::select(wild, none, normal.y),
+            Math::select(wild, none, normal.z)};
+  }
 };
 
 /// Points that are holes, behind the sensor or absurdly far are zero from here on: then no sum
@@ -213,8 +228,15 @@ SEXTANT_HD T pixel_pitch(const At& at) {
 
 template <class T, class At>
 SEXTANT_HD Cell<T> make_cell(const CurvatureOptions& options, const At& at) {
-  return {options.average_cells ? cell_mean<T>(at, T(options.relative_cell_gate)) : at(0, 0),
-          pixel_pitch<T>(at)};
+  using Math = LaneMath<T>;
+  const T pitch = pixel_pitch<T>(at);
+  const Vec3<T> own = at(0, 0);
+  if (!options.average_cells) return {own, pitch};
+  const T gate(options.relative_cell_gate);
+  const Vec3<T> mean = cell_mean<T>(at, gate);
+  const T behind = own.z - mean.z;
+  const T limit = mean.z * (gate + gate);
+  return {mean, Math::select(behind * behind > limit * limit, -pitch, pitch)};
 }
 
 /// Everything about the middle of a patch that decides which samples count.
@@ -222,32 +244,30 @@ template <class T>
 struct PatchMiddle {
   Vec3<T> point;
   T radius_m;
-  T nearest_m;   ///< least difference in depth to the middle
-  T farthest_m;  ///< largest difference in depth
-  T ball_sq;     ///< largest squared distance
+  T gate_sq;  ///< largest squared difference in depth
+  T ball_sq;  ///< largest squared distance; only with a radius in metres
 
   static SEXTANT_HD PatchMiddle of(const CurvatureOptions& options, const PatchGrid& grid,
                                    const Cell<T>& cell) {
     using Math = LaneMath<T>;
-    PatchMiddle middle;
-    middle.point = cell.point;
     const T z = cell.point.z;
     const bool metric = options.radius_m > 0.0f;
     const T reach(static_cast<float>(grid.reach_px()));
-    middle.radius_m = metric ? T(options.radius_m) : z * cell.pitch_rad * reach;
-    // Holes lie at the sensor, a whole z before the middle: never within reach.
-    const T all = z * T(0.9999f);
-    middle.nearest_m = -all;
-    middle.farthest_m = T(INFINITY);
-    middle.ball_sq = T(metric ? options.radius_m * options.radius_m : INFINITY);
+    PatchMiddle middle;
+    middle.point = cell.point;
+    middle.radius_m = metric ? T(options.radius_m) : z * cell.pitch_rad() * reach;
+    middle.ball_sq = T(options.radius_m * options.radius_m);
+    // Holes lie at the sensor, a whole z before the middle: never within the gate.
+    T gate = z * T(0.9999f);
     if (options.cut_at_edges) {
       const T relative = z * T(options.relative_depth_gate);
       const T absolute(options.depth_gate_m);
-      const T gate = Math::select(absolute < relative, relative, absolute);
-      middle.farthest_m = gate;
-      middle.nearest_m = -Math::select(gate < all, gate, all);
-      if (!metric) middle.ball_sq = T(16.0f) * middle.radius_m * middle.radius_m;
+      const T edge = Math::select(absolute < relative, relative, absolute);
+      const T far = T(4.0f) * middle.radius_m;
+      gate = Math::select(edge < gate, edge, gate);
+      gate = Math::select(far < gate, far, gate);
     }
+    middle.gate_sq = gate * gate;
     return middle;
   }
 };

@@ -72,7 +72,7 @@ void make_cell_row(const CurvatureOptions& options, const PaddedPlanes& measured
     cell.point.x.store(cells.at(0, u, v));
     cell.point.y.store(cells.at(1, u, v));
     cell.point.z.store(cells.at(2, u, v));
-    cell.pitch_rad.store(cells.at(3, u, v));
+    cell.signed_pitch.store(cells.at(3, u, v));
   }
 }
 
@@ -90,7 +90,8 @@ class CurvaturePack {
   }
 
   void run() {
-    if (!(cell_.pitch_rad > Pack(0.0f)).any()) {
+    const Pack pitch = cell_.pitch_rad();
+    if (!(pitch > Pack(0.0f)).any()) {
       for (int lane = 0; lane < count_; ++lane) {
         write_pixel(job_.out, u_ + lane, v_, {}, PatchResult<float>{{}, 0.0f});
       }
@@ -100,13 +101,13 @@ class CurvaturePack {
     for (int lane = 0; lane < N; ++lane) {
       normals[lane] = lane < count_ ? job_.normals(u_ + lane, v_) : Vec3f{NAN, NAN, NAN};
     }
-    normal_ = load_points<N>(normals);
+    normal_ = cell_.start(load_points<N>(normals));
     if (!(job_.options.radius_m > 0.0f)) {
-      const PatchResult<Pack> result = fit(pixel_patch(job_.options));
+      const PatchResult<Pack> result = fit<false>(pixel_patch(job_.options));
       for (int lane = 0; lane < count_; ++lane) write(result, lane);
       return;
     }
-    run_metric();
+    run_metric(pitch);
   }
 
  private:
@@ -118,18 +119,18 @@ class CurvaturePack {
 
   /// Pixels whose radius is the same number of pixels have the same grid: one fit for each of the
   /// grids that occur.
-  void run_metric() {
+  void run_metric(const Pack& pitch) {
     float radius_px[N];
     for (int lane = 0; lane < N; ++lane) {
-      radius_px[lane] = rounded_radius_px(
-          metric_radius_px(job_.options, cell_.point.z.v[lane], cell_.pitch_rad.v[lane]));
+      radius_px[lane] =
+          rounded_radius_px(metric_radius_px(job_.options, cell_.point.z.v[lane], pitch.v[lane]));
     }
     bool done[N] = {};
     for (int first = 0; first < count_; ++first) {
       if (done[first]) continue;
       const bool some = radius_px[first] > 0.0f;
       PatchResult<Pack> result;
-      if (some) result = fit(metric_patch(job_.options, radius_px[first]));
+      if (some) result = fit<true>(metric_patch(job_.options, radius_px[first]));
       for (int lane = first; lane < count_; ++lane) {
         if (radius_px[lane] != radius_px[first]) continue;
         write(result, lane);
@@ -138,13 +139,14 @@ class CurvaturePack {
     }
   }
 
+  template <bool kMetric>
   PatchResult<Pack> fit(const PatchGrid& grid) const {
     const auto load_sample = [this](int du, int dv) { return load(du, dv); };
     const auto middle = PatchMiddle<Pack>::of(job_.options, grid, cell_);
     if (QuadricRules(job_.options).ours()) {
-      return fit_patch<true>(job_.options, grid, middle, normal_, load_sample);
+      return fit_patch<FitMode<true, kMetric>>(job_.options, grid, middle, normal_, load_sample);
     }
-    return fit_patch<false>(job_.options, grid, middle, normal_, load_sample);
+    return fit_patch<FitMode<false, kMetric>>(job_.options, grid, middle, normal_, load_sample);
   }
 
   void write(const PatchResult<Pack>& of, int lane) const {
