@@ -39,8 +39,9 @@ void prepare_organised(const Context& context, const DescribedSurfaceOptions& op
   const ImageView<const Vec3f> points = organised_points(cloud);
   if (cloud.normals.empty()) {
     NormalsOptions normals = options.organised;
-    // Clouds with another sense of z are not seen along rays through z = 1.
-    if (!(bounds(context, cloud.points).low.z > 0)) normals.method = NormalsMethod::kPca;
+    const bool along_rays =
+        !options.input.camera.empty() || seen_from_origin(to_host(context, cloud));
+    if (!along_rays) normals.method = NormalsMethod::kPca;
     cloud.normals = times.time("normals", context, [&] {
       return std::move(estimate_normals(context, points, normals).pixels());
     });

@@ -206,7 +206,7 @@ Curve curve_of(const ObjectSurface& surface, const std::vector<Match>& matches) 
 /// Four objects and turned, noisy copies of them; every keypoint of the copies looks for its
 /// nearest descriptor among those of all objects. Right is what lies within two resolutions of the
 /// same place. The paper says that its approximation loses little, without a figure. The goal is
-/// for the approximate mode as it is by default; the others show what fewer and more voters bring.
+/// for the approximate mode as it is by default; the others show what fewer voters cost.
 std::vector<bench::Row> shot_descriptiveness(const Context& context) {
   constexpr double kNoises[] = {0.1, 0.3, 0.5};
   constexpr double kMostLoss = 2;  // points
@@ -241,8 +241,9 @@ std::vector<bench::Row> shot_descriptiveness(const Context& context) {
     for (std::size_t m = 0; m < modes.size(); ++m) {
       const Curve curve =
           curve_of(surface, match(models[m], describe(context, scene, surface.every, modes[m])));
-      const std::string name =
-          m == 0 ? "exact" : fmt::format("approx {}", modes[m].most_neighbours);
+      const std::string name = m == 0   ? "exact"
+                               : m == 1 ? "approx"
+                                        : fmt::format("approx {}", modes[m].most_neighbours);
       bench::Row area{fmt::format("area under the curve, {}, {}", name, noise),
                       "%",
                       pcl_area,

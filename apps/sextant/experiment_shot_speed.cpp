@@ -7,8 +7,8 @@
 
 #include "apps/sextant/bumpy_body.h"
 #include "apps/sextant/experiments.h"
-#include "apps/sextant/graph_times.h"
 #include "apps/sextant/peer.h"
+#include "bench/time_graph.h"
 #include "sextant/descriptor/shot.h"
 
 namespace sextant::app {
@@ -39,7 +39,7 @@ double shot_ms(const Context& context, const Cloud& cloud, const ShotOptions& op
   out = compute_shot(context, surface, options);
   NeighbourGrid grid(context, cloud.size());
   const NeighbourGridOptions cells = NeighbourGridOptions::for_radius(options.radius_m / 2);
-  return milliseconds(context, [&] {
+  return bench::graph_ms(context, [&] {
     build_neighbour_grid_into(context, cloud.points, cells, grid);
     compute_shot_into(context, grid, surface, options, {out.values, out.frames, out.status});
   });

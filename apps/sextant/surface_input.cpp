@@ -56,8 +56,7 @@ void filter_organised(Cloud& cloud, const SurfaceInput& input) {
   cloud.normals = {};  // of the points as they were
 }
 
-/// What a file of geometry holds, on the host. The points of a mesh without normals get those of
-/// its triangles.
+/// What a file of geometry holds, on the host.
 TriangleMesh read_mesh_file(const SurfaceInput& input) {
   require(input.camera.empty(), "--camera: ", input.file, " is a cloud, which has no use for it");
   require(input.color.empty(), "--color: is for depth maps; ", input.file, " is none");
@@ -67,9 +66,6 @@ TriangleMesh read_mesh_file(const SurfaceInput& input) {
   options.progress = bar.callback();
   TriangleMesh mesh = read_geometry(input.file, options);
   if (input.filter) filter_organised(mesh.vertices, input);
-  if (mesh.vertices.normals.empty() && !mesh.triangles.empty()) {
-    mesh.vertices.normals = vertex_normals(mesh);
-  }
   return mesh;
 }
 
@@ -102,7 +98,13 @@ void add_depth_input(CLI::App& command, SurfaceInput& input) {
 
 Cloud read_surface_input(const Context& context, const SurfaceInput& input, StepTimes& times) {
   if (is_depth_map(input)) return read_depth(context, input, times);
-  return times.time("read", context, [&] { return copy(context, read_mesh_file(input).vertices); });
+  return times.time("read", context, [&] {
+    TriangleMesh read = read_mesh_file(input);
+    if (read.vertices.normals.empty() && !read.triangles.empty()) {
+      read.vertices.normals = vertex_normals(read);
+    }
+    return copy(context, read.vertices);
+  });
 }
 
 TriangleMesh read_surface_mesh(const Context& context, const SurfaceInput& input,

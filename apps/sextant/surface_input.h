@@ -32,7 +32,7 @@ Cloud read_surface_input(const Context& context, const SurfaceInput& input, Step
 /// columns go with x/z and rows with y/z. False for a cloud that was moved into another frame.
 bool seen_from_origin(const Cloud& cloud);
 
-/// The same with the triangles that the file has, which depth maps have not.
+/// All of a file, with its triangles and no normals but its own; a depth map has no triangles.
 TriangleMesh read_surface_mesh(const Context& context, const SurfaceInput& input, StepTimes& times);
 
 /// Throws Error with the remedy unless the cloud has the rows of an image.

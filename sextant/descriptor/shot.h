@@ -26,7 +26,7 @@ inline constexpr Choice<ShotContent> kShotContents[] = {
 
 enum class ShotMode : std::int32_t {
   kExact,
-  kApprox  ///< ours: at most `most_neighbours` of the neighbours vote
+  kApprox  ///< ours: only the cosine is shared between bins
 };
 inline constexpr Choice<ShotMode> kShotModes[] = {{"exact", ShotMode::kExact},
                                                   {"approx", ShotMode::kApprox}};
@@ -37,8 +37,8 @@ struct ShotOptions {
   ShotBins bins = ShotBins::kPcl;
   ShotContent content = ShotContent::kShape;
   ShotMode mode = ShotMode::kExact;
-  std::int32_t most_neighbours = 512;  ///< of the approximate mode
-  bool wrap28 = false;                 ///< azimuth wraps at volume 28, as in PCL before 2017
+  std::int32_t most_neighbours = 65536;  ///< that vote in the approximate mode
+  bool wrap28 = false;                   ///< azimuth wraps at volume 28, as in PCL before 2017
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
@@ -48,7 +48,8 @@ struct ShotOptions {
     visit("bins", self.bins, "pcl: 11 bins as in PCL; fixed: 11 without wrap; paper: 10",
           kShotBins);
     visit("content", self.content, "shape, color, or shape-and-color", kShotContents);
-    visit("mode", self.mode, "exact, or approx with at most most_neighbours votes", kShotModes);
+    visit("mode", self.mode, "exact, or approx: only the cosine is shared between bins",
+          kShotModes);
     visit("most_neighbours", self.most_neighbours, "that vote in the approximate mode",
           Range{8, 65536});
     visit("wrap28", self.wrap28, "azimuth wraps at volume 28, as in PCL before 2017");
@@ -114,9 +115,11 @@ struct ShotResult {
 /// threads. Memory does not grow with the number of neighbours; time grows with their total: on two
 /// cores about 10 ns a neighbour, about a fifteenth of what PCL takes.
 ///
-/// The approximate mode is ours: of more than most_neighbours neighbours only so many vote, evenly
-/// spread over the order of the grid's cells, and angles are good to 1e-4 rad. Frames are exact:
-/// one from a part of the neighbours would not be found again.
+/// The approximate mode is ours: a neighbour counts as lying in the middle of its volume, so that
+/// only the cosine's share goes to another bin, and roots, arc cosine and arc tangent are saved.
+/// It finds its own again nearly as well: at most 1.5 points less area under the recall curve.
+/// With most_neighbours fewer vote, evenly spread over the order of the grid's cells, which costs
+/// much more: 512 of 900 another 2 points, 128 another 20. Frames are exact.
 ShotDescriptors compute_shot(const Context& context, const ShotSurface& surface,
                              const ShotKeypoints& keypoints, const ShotOptions& options = {});
 /// At points of the surface, given by their indices.

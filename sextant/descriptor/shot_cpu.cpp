@@ -49,8 +49,8 @@ struct Ballot {
   alignas(64) std::uint32_t entry[kShotVotes][kRoom];
   alignas(64) std::uint32_t amount[kShotVotes][kRoom];
 
-  SEXTANT_INLINE void write(const ShotVotes<Pack>& votes, int at) {
-    for (int v = 0; v < kShotVotes; ++v) {
+  SEXTANT_INLINE void write(const ShotVotes<Pack>& votes, bool exact, int at) {
+    for (int v = 0; v < (exact ? kShotVotes : kApproxShotVotes); ++v) {
       const auto entries = __builtin_convertvector(votes.entry[v].v, Pack::Ints);
       const auto amounts = __builtin_convertvector((votes.amount[v] + Pack(0.5f)).v, Pack::Ints);
       std::memcpy(entry[v] + at, &entries, sizeof entries);
@@ -70,12 +70,13 @@ class Histogram {
   SEXTANT_INLINE void clear() { std::fill(counts_.begin(), counts_.end(), 0u); }
 
   /// `count` is even.
+  template <int kVotes>
   SEXTANT_INLINE void add(const Ballot& ballot, int count) {
     std::uint32_t* const even = counts_.data();
     std::uint32_t* const odd = even + stride_;
     for (int i = 0; i < count; i += 2) {
-      for (int v = 0; v < kShotVotes; ++v) even[ballot.entry[v][i]] += ballot.amount[v][i];
-      for (int v = 0; v < kShotVotes; ++v) odd[ballot.entry[v][i + 1]] += ballot.amount[v][i + 1];
+      for (int v = 0; v < kVotes; ++v) even[ballot.entry[v][i]] += ballot.amount[v][i];
+      for (int v = 0; v < kVotes; ++v) odd[ballot.entry[v][i + 1]] += ballot.amount[v][i + 1];
     }
   }
 
@@ -173,14 +174,15 @@ SEXTANT_INLINE void vote(const ShotJob& job, const FloatColumns& rows, std::int6
   if (job.shape) {
     const Vec3<Pack> normal{known(kNx), known(kNy), known(kNz)};
     const ShotBin<Pack> bin = shape_bin(frame_dot(normal, frame.z), job.bins);
-    shape.write(votes_of(place, bin, static_cast<float>(job.shape_bins), 0.0f, scale), at);
+    shape.write(votes_of(place, bin, static_cast<float>(job.shape_bins), 0.0f, scale), job.exact,
+                at);
   }
   if (job.lab) {
     const Vec3<Pack> lab{known(kLight), known(kA), known(kB)};
     const ShotBin<Pack> bin = color_bin(lab, voting.keypoint_lab, job.bins);
     color.write(votes_of(place, bin, static_cast<float>(kColorBins),
                          static_cast<float>(job.color_base), scale),
-                at);
+                job.exact, at);
   }
 }
 
@@ -194,8 +196,14 @@ SEXTANT_INLINE void vote_all(const ShotJob& job, const FloatColumns& rows, std::
       vote(job, rows, begin + at, voting, at, shape, color);
     }
     const int even = (voters + 1) / 2 * 2;
-    if (job.shape) histogram.add(shape, even);
-    if (job.lab) histogram.add(color, even);
+    for (const Ballot* ballot : {job.shape ? &shape : nullptr, job.lab ? &color : nullptr}) {
+      if (!ballot) continue;
+      if (job.exact) {
+        histogram.add<kShotVotes>(*ballot, even);
+      } else {
+        histogram.add<kApproxShotVotes>(*ballot, even);
+      }
+    }
   }
 }
 

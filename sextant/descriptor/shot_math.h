@@ -17,6 +17,7 @@ namespace sextant::detail {
 inline constexpr int kShotVolumes = 32;  ///< 8 azimuths × 2 radii × 2 elevations
 inline constexpr int kColorBins = 31;
 inline constexpr int kShotVotes = 5;                     ///< entries that a neighbour votes for
+inline constexpr int kApproxShotVotes = 2;               ///< the first of them: both bins
 inline constexpr std::int32_t kLeastShotNeighbours = 5;  ///< the keypoint among them
 inline constexpr float kLeastShotDistance = 1e-15f;
 inline constexpr float kLeastCoordinate = 1e-30f;
@@ -63,27 +64,22 @@ SEXTANT_HD_INLINE T polynomial(const float (&coefficients)[kCount], const T& x) 
   return sum;
 }
 
-/// atan x for 0 <= x <= 1. Interpolated at Chebyshev's nodes: to 1e-8 rad before rounding, or to
-/// 2e-5 with five terms.
+/// atan x for 0 <= x <= 1. Interpolated at Chebyshev's nodes: to 1e-8 rad before rounding.
 template <class T>
-SEXTANT_HD_INLINE T arc_tangent(const T& x, bool exact) {
-  constexpr float kExact[] = {0.999999982f,  -0.333330367f,  0.19991872f,
+SEXTANT_HD_INLINE T arc_tangent(const T& x) {
+  constexpr float kTerms[] = {0.999999982f,  -0.333330367f,  0.19991872f,
                               -0.141977978f, 0.106183706f,   -0.0745685483f,
                               0.0421376236f, -0.0157312491f, 0.0027662835f};
-  constexpr float kApprox[] = {0.999964798f, -0.331544619f, 0.184463558f, -0.0907520179f,
-                               0.0232860077f};
-  const T x_sq = x * x;
-  return x * (exact ? polynomial(kExact, x_sq) : polynomial(kApprox, x_sq));
+  return x * polynomial(kTerms, x * x);
 }
 
-/// acos a for 0 <= a <= 1, as √(1 - a) times a polynomial: to 3e-8 rad before rounding, or 9e-5.
+/// acos a for 0 <= a <= 1, as √(1 - a) times a polynomial: to 3e-8 rad before rounding.
 template <class T>
-SEXTANT_HD_INLINE T arc_cosine(const T& a, bool exact) {
-  constexpr float kExact[] = {1.5707963f,    -0.214598156f,  0.0889688532f,  -0.0501143031f,
+SEXTANT_HD_INLINE T arc_cosine(const T& a) {
+  constexpr float kTerms[] = {1.5707963f,    -0.214598156f,  0.0889688532f,  -0.0501143031f,
                               0.0307221224f, -0.0168410524f, 0.00649152143f, -0.00121173777f};
-  constexpr float kApprox[] = {1.5707107f, -0.211803571f, 0.0734475437f, -0.0181928526f};
   const T root = LaneMath<T>::square_root(T(1.0f) - a);
-  return root * (exact ? polynomial(kExact, a) : polynomial(kApprox, a));
+  return root * polynomial(kTerms, a);
 }
 
 /// The sphere around a keypoint.
@@ -91,7 +87,7 @@ struct ShotSphere {
   float half_radius_m;
   float two_over_radius;
   float wrap;  ///< volumes after which azimuth begins again
-  bool exact;
+  bool exact;  ///< else only the cosine is shared between bins
 };
 
 SEXTANT_HD inline ShotSphere shot_sphere(float radius_m, bool wrap28, bool exact) {
@@ -142,6 +138,12 @@ SEXTANT_HD_INLINE ShotPlace<T> shot_place(const Vec3<T>& local, const T& distanc
   const T outer = M::less(T(sphere.half_radius_m), distance, one, zero);
   const T up = M::less(local.z, tiny, zero, one);
   place.volume = T(4.0f) * sector + T(2.0f) * outer + up;
+  if (!sphere.exact) {
+    place.radius_volume = place.elevation_volume = place.azimuth_volume = place.volume;
+    place.radius_share = place.elevation_share = place.azimuth_share = zero;
+    place.weight = T(3.0f);
+    return place;
+  }
 
   // From the middle of its shell, growing towards the other shell.
   const T along_radius = distance * T(sphere.two_over_radius) - half - outer;
@@ -151,7 +153,7 @@ SEXTANT_HD_INLINE ShotPlace<T> shot_place(const Vec3<T>& local, const T& distanc
   place.weight = one - magnitude(to_other_shell);
 
   // From 45° off its pole, growing towards the equator.
-  const T off_pole = arc_cosine(smaller(magnitude(local.z) * inverse, one), sphere.exact);
+  const T off_pole = arc_cosine(smaller(magnitude(local.z) * inverse, one));
   const T to_equator = off_pole * T(0.636619772f) - half;
   place.elevation_volume = place.volume + one - T(2.0f) * up;
   place.elevation_share = larger(to_equator, zero);
@@ -160,7 +162,7 @@ SEXTANT_HD_INLINE ShotPlace<T> shot_place(const Vec3<T>& local, const T& distanc
   // From the middle of its sector; odd sectors turn from a diagonal to an axis.
   const T long_side = larger(x_abs, y_abs);
   const T short_side = smaller(x_abs, y_abs);
-  const T off_axis = arc_tangent(short_side / larger(long_side, tiny), sphere.exact);
+  const T off_axis = arc_tangent(short_side / larger(long_side, tiny));
   const T from_axis = smaller(off_axis * T(1.27323954f) - half, half);
   const T turned = M::less(zero, odd, -from_axis, from_axis);
   const T has_azimuth = M::less(long_side, tiny, zero, one);
