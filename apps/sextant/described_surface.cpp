@@ -88,7 +88,7 @@ void add_described_surface(CLI::App& command, DescribedSurfaceOptions& options) 
   command.add_flag("--new-normals", options.new_normals,
                    "estimate normals also where the file has some");
   add_flags(command, options.organised, "normals");
-  add_flags(command, options.unorganised, "normals");
+  add_flags(command, options.unorganised, "normals", {"method"});
   add_flags(command, options.triangulate, "mesh");
 }
 

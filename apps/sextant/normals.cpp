@@ -203,10 +203,10 @@ void add_normals(CLI::App& app) {
           "ray, pca and quadric for images; pca, weighted, voting and quadric for clouds (default: "
           "ray for images, weighted for clouds, pca for clouds with --k or --radius-m)")
       ->check(CLI::IsMember({"ray", "pca", "weighted", "voting", "quadric"}));
-  add_flags_except(*command, state->organised, {"method"});
-  add_flags_except(*command, state->unorganised, {"method"});
-  add_flags_except(*command, state->voting,
-                   {"sigma_m", "orient", "viewpoint_x_m", "viewpoint_y_m", "viewpoint_z_m"});
+  add_flags(*command, state->organised, {}, {"method"});
+  add_flags(*command, state->unorganised, {}, {"method"});
+  add_flags(*command, state->voting, {},
+            {"sigma_m", "orient", "viewpoint_x_m", "viewpoint_y_m", "viewpoint_z_m"});
   command->callback([state, command]() {
     if (state->output.empty() && state->picture.empty()) {
       throw CLI::ValidationError("nothing to write: pass --output or --picture");

@@ -82,23 +82,11 @@ class FlagAdder {
   std::vector<std::string_view> left_out_;
 };
 
+/// A flag for each field, but for those that a command sets by itself or has from other options.
 template <HasFields Options>
 void add_flags(CLI::App& command, Options& options, std::string prefix = {},
                std::vector<std::string_view> left_out = {}) {
   Options::fields(options, FlagAdder(command, std::move(prefix), std::move(left_out)));
-}
-
-/// The same without some fields: those that a command sets by itself or has from other options.
-template <HasFields Options>
-void add_flags_except(CLI::App& command, Options& options,
-                      std::initializer_list<std::string_view> names) {
-  const FlagAdder adder(command);
-  Options::fields(
-      options, [&](std::string_view name, auto& field, std::string_view help, const auto&... rest) {
-        if (std::find(names.begin(), names.end(), name) == names.end()) {
-          adder(name, field, help, rest...);
-        }
-      });
 }
 
 }  // namespace sextant::app
