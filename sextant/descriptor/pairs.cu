@@ -9,12 +9,13 @@ namespace sextant::detail {
 
 namespace {
 
-// A block searches 32 × 16 pixels; a thread four below each other, which share the candidates that
-// it reads from shared memory. What it reads is 60 × 44 points and normals, 62 KiB.
+// A block searches 32 × 16 pixels; a thread two below each other, which share the candidates that
+// it reads from shared memory. What it reads is 60 × 44 points and normals, 62 KiB. Four pixels a
+// thread read less but leave too few warps on a multiprocessor.
 constexpr int kHalo = kMostPairWindow_px;
 constexpr int kTileColumns = 32;
 constexpr int kTileRows = 16;
-constexpr int kRowsPerThread = 4;
+constexpr int kRowsPerThread = 2;  // the order of the rows rests on it
 constexpr int kThreadRows = kTileRows / kRowsPerThread;
 constexpr int kBlockThreads = kTileColumns * kThreadRows;
 constexpr int kHeldColumns = kTileColumns + 2 * kHalo;
@@ -44,12 +45,15 @@ struct QuickTest {
     least = test.least_sq - own_sq - 8.0f * kSlack * (own_sq + test.most_sq);
     limit(test.most_sq);
   }
-  /// `q_sq` is |q|² (1 - kSlack). Cosines of unit vectors are right to 3e-7.
-  __device__ bool passes(const float4& a, const float2& b, float q_sq, float cos_limit) const {
-    const float apart = __fmaf_rn(
+  /// Cosines of unit vectors are right to 3e-7.
+  __device__ bool turned(const float4& a, const float2& b, float cos_limit) const {
+    return __fmaf_rn(normal.x, a.w, __fmaf_rn(normal.y, b.x, normal.z * b.y)) < cos_limit;
+  }
+  __device__ bool apart(const float4& a) const {
+    const float q_sq = __fmaf_rn(a.z, a.z, __fmaf_rn(a.y, a.y, a.x * a.x)) * (1.0f - kSlack);
+    const float distance = __fmaf_rn(
         minus_twice.x, a.x, __fmaf_rn(minus_twice.y, a.y, __fmaf_rn(minus_twice.z, a.z, q_sq)));
-    const float cosine = __fmaf_rn(normal.x, a.w, __fmaf_rn(normal.y, b.x, normal.z * b.y));
-    return apart <= most && apart >= least && cosine < cos_limit;
+    return distance <= most && distance >= least;
   }
 };
 
@@ -76,12 +80,12 @@ struct ThreadPixels {
     for (int c = -w; c <= w; ++c) {
       const float4 a = front[c];
       const float2 b = back[c];
-      const float q_sq =
-          __fmaf_rn(a.z, a.z, __fmaf_rn(a.y, a.y, a.x * a.x)) * (1.0f - QuickTest::kSlack);
 #pragma unroll
       for (int k = 0; k < kRowsPerThread; ++k) {
         if (!kAllPixels && (r < k - w || r > k + w)) continue;
-        if (quick[k].passes(a, b, q_sq, cos_limit)) offer(k, u + c, v + r);
+        // Most surface is smooth, so that whole warps end here.
+        if (!quick[k].turned(a, b, cos_limit)) continue;
+        if (quick[k].apart(a)) offer(k, u + c, v + r);
       }
     }
   }
@@ -114,7 +118,7 @@ __global__ void __launch_bounds__(kBlockThreads) dense_partners_kernel(const Pai
   const int column = static_cast<int>(threadIdx.x) + kHalo;
   const int row = static_cast<int>(threadIdx.y) * kRowsPerThread + kHalo;
   const Partners none(test);
-  ThreadPixels pixels{job, test, u, v, {}, {none, none, none, none}};
+  ThreadPixels pixels{job, test, u, v, {}, {none, none}};
 #pragma unroll
   for (int k = 0; k < kRowsPerThread; ++k) {
     const float4 a = front[(row + k) * kHeldColumns + column];
@@ -123,7 +127,9 @@ __global__ void __launch_bounds__(kBlockThreads) dense_partners_kernel(const Pai
     pixels.quick[k].set(test, {a.x, a.y, a.z}, {a.w, b.x, b.y});
   }
   const int w = job.window_px;
-  for (int r = -w; r < w + kRowsPerThread; ++r) {
+  for (int i = 0; i < 2 * w + kRowsPerThread; ++i) {
+    // From the middle outwards: near partners come first, and far ones fail the quick test.
+    const int r = i % 2 == 1 ? (i + 1) / 2 : -(i / 2);
     const int at = (row + r) * kHeldColumns + column;
     if (r >= kRowsPerThread - 1 - w && r <= w) {
       pixels.search_row<true>(front + at, back + at, r);

@@ -47,9 +47,14 @@ __global__ void __launch_bounds__(kBoxThreads)
   if (threadIdx.x == 0) to[0] = box;
 }
 
-/// Words of the bitmaps that a window may have in shared memory: 128 × 128 cells, or 256 × 64. With
-/// the defaults a cube sees some 40 × 40.
-constexpr int kSharedWords = 512;
+/// Words of the bitmaps that a window may have in shared memory: 256 × 128 cells. With the defaults
+/// a cube sees some 40 × 40.
+constexpr int kSharedWords = 1024;
+
+/// Tiles whose triangles are looked at one by one, and words that are not empty; of more of them,
+/// all of the window is gone through.
+constexpr int kMostTiles = 512;
+constexpr int kMostFullWords = 512;
 
 /// Words whose triangles are added together.
 constexpr int kBatchWords = 64;
@@ -72,6 +77,10 @@ struct SharedTensor {
   int listed[kTensorThreads];
   int length;
   int u0, v0, u1, v1;
+  int tile[kMostTiles];  ///< that may meet the cube: group · kTilesPerGroup + tile; in any order
+  int tiles;
+  int full_word[kMostFullWords];  ///< with triangles that were reached; in any order
+  int full_words;
   std::uint64_t open[kSharedWords];
   std::uint64_t reached[kSharedWords];
 };
@@ -89,43 +98,106 @@ __device__ LocalTriangle triangle_at(const TensorJob& job, const TensorCube& cub
   return {cube.local(points(u, v)), below, right};
 }
 
+/// The triangles of a cell that meet the cube, and those of them that have an end of the pair.
+struct CellTriangles {
+  bool first = false, second = false;
+  bool first_seed = false, second_seed = false;
+};
+__device__ CellTriangles triangles_of(const TensorJob& job, const TensorCube& cube,
+                                      const PointPair& pair, int u, int v) {
+  CellTriangles found;
+  const std::uint8_t cell = job.surface.cells(u, v);
+  if ((cell & 3) == 0) return found;
+  const int width = job.surface.points.width;
+  const std::int32_t here = v * width + u;
+  const auto is_end = [&](std::int32_t point) { return point == pair.p || point == pair.q; };
+  const bool shared_seed = is_end(here + 1) || is_end(here + width);
+  if (cell & 1) {
+    const LocalTriangle t = triangle_at(job, cube, u, v, 0);
+    found.first = cube.meets(t.a, t.b, t.c);
+    found.first_seed = found.first && (shared_seed || is_end(here));
+  }
+  if (cell & 2) {
+    const LocalTriangle t = triangle_at(job, cube, u, v, 1);
+    found.second = cube.meets(t.a, t.b, t.c);
+    found.second_seed = found.second && (shared_seed || is_end(here + width + 1));
+  }
+  return found;
+}
+
+/// The same of the lanes of a warp, a bit each.
+struct WarpTriangles {
+  unsigned first, second, first_seed, second_seed;
+
+  __device__ explicit WarpTriangles(const CellTriangles& own)
+      : first(__ballot_sync(kAllLanes, own.first)),
+        second(__ballot_sync(kAllLanes, own.second)),
+        first_seed(__ballot_sync(kAllLanes, own.first_seed)),
+        second_seed(__ballot_sync(kAllLanes, own.second_seed)) {}
+
+  /// Two bits a cell, of the cells in `lanes` from lane `begin` on.
+  __device__ std::uint64_t open(int begin, unsigned lanes) const {
+    return spread_bits(first >> begin & lanes) | spread_bits(second >> begin & lanes) << 1;
+  }
+  __device__ std::uint64_t seeds(int begin, unsigned lanes) const {
+    return spread_bits(first_seed >> begin & lanes) | spread_bits(second_seed >> begin & lanes)
+                                                          << 1;
+  }
+};
+
 /// A warp makes a word: lane u looks at cell u.
-__device__ void find_triangles(const TensorJob& job, const TensorCube& cube, const PointPair& pair,
+__device__ void find_in_window(const TensorJob& job, const TensorCube& cube, const PointPair& pair,
                                const CellWindow& window, std::uint64_t* open,
                                std::uint64_t* reached) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   const int words = window.words();
-  const int width = job.surface.points.width;
   for (int i = threadIdx.x / kWarpLanes; i < window.rows() * words; i += kTensorWarps) {
     const int u = window.u0 + i % words * kCellsPerWord + lane;
     const int v = window.v0 + i / words;
-    const std::uint8_t cell = u < window.u1 ? job.surface.cells(u, v) : 0;
-    bool first = false, second = false, first_seed = false, second_seed = false;
-    if (cell & 3) {
-      const std::int32_t here = v * width + u;
-      const auto is_end = [&](std::int32_t point) { return point == pair.p || point == pair.q; };
-      const bool shared_seed = is_end(here + 1) || is_end(here + width);
-      if (cell & 1) {
-        const LocalTriangle t = triangle_at(job, cube, u, v, 0);
-        first = cube.meets(t.a, t.b, t.c);
-        first_seed = first && (shared_seed || is_end(here));
-      }
-      if (cell & 2) {
-        const LocalTriangle t = triangle_at(job, cube, u, v, 1);
-        second = cube.meets(t.a, t.b, t.c);
-        second_seed = second && (shared_seed || is_end(here + width + 1));
-      }
-    }
-    const unsigned firsts = __ballot_sync(kAllLanes, first);
-    const unsigned seconds = __ballot_sync(kAllLanes, second);
-    const unsigned first_seeds = __ballot_sync(kAllLanes, first_seed);
-    const unsigned second_seeds = __ballot_sync(kAllLanes, second_seed);
+    const WarpTriangles found(u < window.u1 ? triangles_of(job, cube, pair, u, v)
+                                            : CellTriangles{});
     if (lane == 0) {
-      const std::uint64_t all = spread_bits(firsts) | spread_bits(seconds) << 1;
-      open[i] = all;
-      reached[i] = job.mode == TensorMode::kAll
-                       ? all
-                       : spread_bits(first_seeds) | spread_bits(second_seeds) << 1;
+      open[i] = found.open(0, kAllLanes);
+      reached[i] = job.mode == TensorMode::kAll ? open[i] : found.seeds(0, kAllLanes);
+    }
+  }
+}
+
+/// A warp takes a tile, four of its rows at a time. Tiles begin at multiples of their width, and so
+/// does the window: the cells of a row lie in one word.
+__device__ void find_in_tiles(const TensorJob& job, const TensorCube& cube, const PointPair& pair,
+                              const CellWindow& window, const SharedTensor& shared,
+                              std::uint64_t* open, std::uint64_t* reached) {
+  constexpr int kRowsAtOnce = kWarpLanes / kTileCells;
+  constexpr unsigned kRowLanes = (1u << kTileCells) - 1;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const int words = window.words();
+  for (int i = threadIdx.x; i < window.rows() * words; i += kTensorThreads) {
+    open[i] = 0;
+    reached[i] = 0;
+  }
+  __syncthreads();
+  for (int i = threadIdx.x / kWarpLanes; i < shared.tiles; i += kTensorWarps) {
+    const CellWindow cells =
+        job.tile_window(shared.tile[i] / kTilesPerGroup, shared.tile[i] % kTilesPerGroup);
+    for (int top = cells.v0; top < cells.v1; top += kRowsAtOnce) {
+      const int u = cells.u0 + lane % kTileCells;
+      const int v = top + lane / kTileCells;
+      const bool inside = u < cells.u1 && v < cells.v1;
+      const WarpTriangles found(inside ? triangles_of(job, cube, pair, u, v) : CellTriangles{});
+      const int row = top + lane;
+      if (lane >= kRowsAtOnce || row >= cells.v1) continue;
+      const std::uint64_t all = found.open(lane * kTileCells, kRowLanes);
+      if (all == 0) continue;
+      const int column = cells.u0 - window.u0;
+      const int word = (row - window.v0) * words + column / kCellsPerWord;
+      const int shift = 2 * (column % kCellsPerWord);
+      const std::uint64_t seeds =
+          job.mode == TensorMode::kAll ? all : found.seeds(lane * kTileCells, kRowLanes);
+      using Word = unsigned long long;  // as atomicOr has it
+      atomicOr(reinterpret_cast<Word*>(open + word), static_cast<Word>(all << shift));
+      if (seeds)
+        atomicOr(reinterpret_cast<Word*>(reached + word), static_cast<Word>(seeds << shift));
     }
   }
 }
@@ -163,6 +235,20 @@ __device__ LocalTriangle triangle_at(const TensorJob& job, const TensorCube& cub
                      window.v0 + word / words, bit % 2);
 }
 
+/// Lists the words with triangles that were reached; false when there are too many.
+__device__ bool list_full_words(const CellWindow& window, const std::uint64_t* reached,
+                                SharedTensor& shared) {
+  if (threadIdx.x == 0) shared.full_words = 0;
+  __syncthreads();
+  for (int i = threadIdx.x; i < window.rows() * window.words(); i += kTensorThreads) {
+    if (reached[i] == 0) continue;
+    const int at = atomicAdd(&shared.full_words, 1);
+    if (at < kMostFullWords) shared.full_word[at] = i;
+  }
+  __syncthreads();
+  return shared.full_words <= kMostFullWords;
+}
+
 /// A warp takes a word, a lane each of its triangles. Those that lie in one bin are added at once,
 /// then those that are cut along one axis, then the others.
 __device__ void add_areas(const TensorJob& job, const TensorCube& cube, const CellWindow& window,
@@ -170,23 +256,26 @@ __device__ void add_areas(const TensorJob& job, const TensorCube& cube, const Ce
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
   const int bins = job.out.bins;
-  const int all = window.rows() * window.words();
+  const bool listed = list_full_words(window, reached, shared);
+  const int all = listed ? shared.full_words : window.rows() * window.words();
+  const auto word_at = [&](int i) { return listed ? shared.full_word[i] : i; };
   const auto add = [&](int bin, std::uint32_t area) { shared.sums.add(bin, area); };
   for (int begin = 0; begin < all; begin += kBatchWords) {
     if (threadIdx.x == 0) shared.cut_once.count = shared.cut_further.count = 0;
     __syncthreads();
-    for (int word = warp; word < min_of(kBatchWords, all - begin); word += kTensorWarps) {
-      const std::uint64_t bits = reached[begin + word];
+    for (int i = warp; i < min_of(kBatchWords, all - begin); i += kTensorWarps) {
+      const int word = word_at(begin + i);
+      const std::uint64_t bits = reached[word];
       const int count = __popcll(bits);
       for (int n = lane; n < count; n += kWarpLanes) {
         const int bit = nth_bit(bits, n);
-        const LocalTriangle t = triangle_at(job, cube, window, begin + word, bit);
+        const LocalTriangle t = triangle_at(job, cube, window, word, bit);
         int index = 0;
         const int axes = cut_axes(t.a, t.b, t.c, bins, index);
         if (axes == 0) {
           add_whole_triangle(t.a, t.b, t.c, index, add);
         } else {
-          (axes == 1 ? shared.cut_once : shared.cut_further).append(word * 64 + bit);
+          (axes == 1 ? shared.cut_once : shared.cut_further).append(i * 64 + bit);
         }
       }
     }
@@ -197,7 +286,7 @@ __device__ void add_areas(const TensorJob& job, const TensorCube& cube, const Ce
     for (int i = threadIdx.x; i < padded + shared.cut_further.count; i += kTensorThreads) {
       if (i >= once && i < padded) continue;
       const int at = i < once ? shared.cut_once.at[i] : shared.cut_further.at[i - padded];
-      const LocalTriangle t = triangle_at(job, cube, window, begin + at / 64, at % 64);
+      const LocalTriangle t = triangle_at(job, cube, window, word_at(begin + at / 64), at % 64);
       add_triangle(t.a, t.b, t.c, bins, add);
     }
     __syncthreads();
@@ -213,6 +302,7 @@ __device__ bool compute_tensor(const TensorJob& job, std::int64_t t, SharedTenso
     job.out.frames[t] = frame;
     shared.u0 = shared.v0 = INT32_MAX;
     shared.u1 = shared.v1 = 0;
+    shared.tiles = 0;
   }
   shared.sums.clear();
   __syncthreads();
@@ -225,11 +315,17 @@ __device__ bool compute_tensor(const TensorJob& job, std::int64_t t, SharedTenso
                    atomicMin(&shared.v0, cells.v0);
                    atomicMax(&shared.u1, cells.u1);
                    atomicMax(&shared.v1, cells.v1);
+                   const int at = atomicAdd(&shared.tiles, 1);
+                   if (at < kMostTiles) shared.tile[at] = group * kTilesPerGroup + tile;
                  });
     const CellWindow window{shared.u0, shared.v0, shared.u1, shared.v1};
     if (!window.empty()) {
       if (std::int64_t{window.rows()} * window.words() > most_words) return false;
-      find_triangles(job, cube, frame.pair, window, open, reached);
+      if (shared.tiles <= kMostTiles) {
+        find_in_tiles(job, cube, frame.pair, window, shared, open, reached);
+      } else {
+        find_in_window(job, cube, frame.pair, window, open, reached);
+      }
       __syncthreads();
       if (job.mode == TensorMode::kGrow) grow(window, open, reached);
       add_areas(job, cube, window, reached, shared);

@@ -118,13 +118,6 @@ SEXTANT_HD void add_large_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& 
   });
 }
 
-/// Part of a triangle. Its x is the axis that is looked at; those before are settled.
-struct TrianglePart {
-  Vec3f a, b, c;
-  std::int32_t axis = 0;
-  std::int32_t index = 0;  ///< of its bin, as far as it is settled
-};
-
 /// The point of the edge from p to q where x is `at`.
 SEXTANT_HD inline Vec3f cut_edge(const Vec3f& p, const Vec3f& q, float at) {
   const float share = (at - p.x) / (q.x - p.x);
@@ -132,58 +125,53 @@ SEXTANT_HD inline Vec3f cut_edge(const Vec3f& p, const Vec3f& q, float at) {
 }
 SEXTANT_HD inline Vec3f next_axis_first(const Vec3f& v) { return {v.y, v.z, v.x}; }
 
+/// Calls piece(a, b, c, bin) for the parts of a triangle in the bins along x, of which it meets two
+/// at most: itself, or three triangles. -1 stands for the bin below the first.
+template <class Piece>
+SEXTANT_HD void cut_at_bins(const Vec3f& a, const Vec3f& b, const Vec3f& c, const Piece& piece) {
+  const auto bin_of = [](const Vec3f& p, const Vec3f& q, const Vec3f& r) {
+    const float low = min_of(p.x, min_of(q.x, r.x));
+    return low < 0.0f ? -1 : static_cast<int>(low);
+  };
+  const float plane = static_cast<float>(bin_of(a, b, c) + 1);
+  const bool a_above = a.x > plane, b_above = b.x > plane, c_above = c.x > plane;
+  const bool cut = a_above || b_above || c_above;
+  // One corner is alone on its side of the plane; it becomes the first.
+  const bool b_alone = cut && a_above == c_above && a_above != b_above;
+  const bool c_alone = cut && a_above == b_above;
+  const Vec3f p = b_alone ? b : c_alone ? c : a;
+  const Vec3f q = b_alone ? c : c_alone ? a : b;
+  const Vec3f r = b_alone ? a : c_alone ? b : c;
+  const Vec3f pq = cut ? cut_edge(p, q, plane) : q;
+  const Vec3f pr = cut ? cut_edge(p, r, plane) : r;
+  const int pieces = cut ? 3 : 1;
+  for (int k = 0; k < pieces; ++k) {
+    const Vec3f first = k == 0 ? p : pq;
+    const Vec3f second = k == 0 ? pq : k == 1 ? q : r;
+    const Vec3f third = k == 1 ? r : pr;
+    piece(first, second, third, bin_of(first, second, third));
+  }
+}
+
 /// The same for a triangle of less than a bin along each axis, which one plane of each axis can cut
-/// at most: into three triangles, that need no lists of corners.
+/// at most. Needs no lists of corners, which a GPU would keep in memory.
 template <class Add>
 SEXTANT_HD void add_small_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
                                    const Add& add) {
-  TrianglePart waiting[6];  // two for each axis
-  int count = 0;
-  TrianglePart part{a, b, c, 0, 0};
-  for (;;) {
-    const float low = min_of(part.a.x, min_of(part.b.x, part.c.x));
-    const float high = max_of(part.a.x, max_of(part.b.x, part.c.x));
-    const int bin = low < 0.0f ? -1 : static_cast<int>(low);
-    const float plane = static_cast<float>(bin + 1);
-    if (high > plane) {
-      // One corner is alone on its side; it becomes the first.
-      const bool a_above = part.a.x > plane, b_above = part.b.x > plane;
-      const bool c_above = part.c.x > plane;
-      if (a_above == c_above && a_above != b_above) {
-        const Vec3f first = part.a;
-        part.a = part.b;
-        part.b = part.c;
-        part.c = first;
-      } else if (a_above == b_above) {
-        const Vec3f last = part.c;
-        part.c = part.b;
-        part.b = part.a;
-        part.a = last;
-      }
-      const Vec3f ab = cut_edge(part.a, part.b, plane);
-      const Vec3f ac = cut_edge(part.a, part.c, plane);
-      waiting[count++] = {ab, part.b, part.c, part.axis, part.index};
-      waiting[count++] = {ab, part.c, ac, part.axis, part.index};
-      part.b = ab;
-      part.c = ac;
-      continue;
-    }
-    const bool inside = bin >= 0 && bin < bins;
-    if (inside && part.axis < 2) {
-      part.index += part.axis == 0 ? bin : bin * bins;
-      part.a = next_axis_first(part.a);
-      part.b = next_axis_first(part.b);
-      part.c = next_axis_first(part.c);
-      ++part.axis;
-      continue;
-    }
-    if (inside) {
-      const std::uint32_t area = area_units(cross(part.b - part.a, part.c - part.a));
-      if (area > 0) add(part.index + bin * bins * bins, area);
-    }
-    if (count == 0) return;
-    part = waiting[--count];
-  }
+  const auto inside = [bins](int bin) { return bin >= 0 && bin < bins; };
+  cut_at_bins(a, b, c, [&](const Vec3f& ax, const Vec3f& bx, const Vec3f& cx, int i) {
+    if (!inside(i)) return;
+    cut_at_bins(next_axis_first(ax), next_axis_first(bx), next_axis_first(cx),
+                [&](const Vec3f& ay, const Vec3f& by, const Vec3f& cy, int j) {
+                  if (!inside(j)) return;
+                  cut_at_bins(next_axis_first(ay), next_axis_first(by), next_axis_first(cy),
+                              [&](const Vec3f& az, const Vec3f& bz, const Vec3f& cz, int k) {
+                                if (!inside(k)) return;
+                                const std::uint32_t area = area_units(cross(bz - az, cz - az));
+                                if (area > 0) add(i + bins * (j + bins * k), area);
+                              });
+                });
+  });
 }
 
 /// The bin along an axis that holds all three, or -1.

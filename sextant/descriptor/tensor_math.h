@@ -267,7 +267,7 @@ struct TensorJob {
 
 /// Blocks that treat cubes whose window is too large for shared memory, each with two bitmaps of
 /// the whole image.
-inline constexpr int kLargeBlocks = 64;
+inline constexpr int kLargeBlocks = 132;
 inline std::int64_t bitmap_words(const ImageView<const std::uint8_t>& cells) {
   return std::int64_t{(cells.width + kCellsPerWord - 1) / kCellsPerWord + 1} * cells.height;
 }
