@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled without fused multiply-add, so that CUDA gives the bits of the CPU.
 #include "sextant/core/cuda_check.h"
-#include "sextant/descriptor/tensor_block.h"
+#include "sextant/descriptor/tensor_block.cuh"
 
 namespace sextant::detail {
 
@@ -202,26 +202,57 @@ __device__ void find_in_tiles(const TensorJob& job, const TensorCube& cube, cons
   }
 }
 
-/// Until nothing more is reached. Words are changed while others read them: a thread may see the
-/// old or the new one, and what is reached in the end is the same.
-__device__ void grow(const CellWindow& window, const std::uint64_t* open,
-                     volatile std::uint64_t* reached) {
+/// What word i has reached after one more step.
+__device__ std::uint64_t grown_word(const CellWindow& window, const std::uint64_t* open,
+                                    const volatile std::uint64_t* reached, int i) {
   const int words = window.words();
   const int all = window.rows() * words;
+  const int column = i % words;
+  const std::uint64_t from =
+      reached_from(i >= words ? reached[i - words] : 0, i + words < all ? reached[i + words] : 0,
+                   column > 0 ? reached[i - 1] : 0, column + 1 < words ? reached[i + 1] : 0);
+  return filled_runs(open[i], reached[i] | from);
+}
+
+/// Until nothing more is reached, with the bitmaps in shared memory: all read, then all write.
+__device__ void grow_in_steps(const CellWindow& window, const std::uint64_t* open,
+                              std::uint64_t* reached) {
+  constexpr int kWordsPerThread = kSharedWords / kTensorThreads;
+  const int all = window.rows() * window.words();
+  int changed = 1;
+  while (changed) {
+    std::uint64_t grown[kWordsPerThread];
+#pragma unroll
+    for (int k = 0; k < kWordsPerThread; ++k) {
+      const int i = static_cast<int>(threadIdx.x) + k * kTensorThreads;
+      grown[k] = i < all ? grown_word(window, open, reached, i) : 0;
+    }
+    __syncthreads();
+    changed = 0;
+#pragma unroll
+    for (int k = 0; k < kWordsPerThread; ++k) {
+      const int i = static_cast<int>(threadIdx.x) + k * kTensorThreads;
+      if (i >= all || reached[i] == grown[k]) continue;
+      reached[i] = grown[k];
+      changed = 1;
+    }
+    changed = __syncthreads_or(changed);
+  }
+}
+
+/// The same in global memory. Words are changed while others read them: a thread may see the old or
+/// the new one, and what is reached in the end is the same.
+__device__ void grow_at_once(const CellWindow& window, const std::uint64_t* open,
+                             volatile std::uint64_t* reached) {
+  const int all = window.rows() * window.words();
   int changed = 1;
   while (changed) {
     changed = 0;
     for (int i = threadIdx.x; i < all; i += kTensorThreads) {
-      const int column = i % words;
-      const std::uint64_t old = reached[i];
-      const std::uint64_t from = reached_from(
-          i >= words ? reached[i - words] : 0, i + words < all ? reached[i + words] : 0,
-          column > 0 ? reached[i - 1] : 0, column + 1 < words ? reached[i + 1] : 0);
-      const std::uint64_t filled = filled_runs(open[i], old | from);
-      if (filled != old) {
-        reached[i] = filled;
-        changed = 1;
-      }
+      const std::uint64_t grown = grown_word(window, open, reached, i);
+      if (grown == reached[i]) continue;
+      reached[i] = grown;
+      changed = 1;
     }
     changed = __syncthreads_or(changed);
   }
@@ -327,7 +358,13 @@ __device__ bool compute_tensor(const TensorJob& job, std::int64_t t, SharedTenso
         find_in_window(job, cube, frame.pair, window, open, reached);
       }
       __syncthreads();
-      if (job.mode == TensorMode::kGrow) grow(window, open, reached);
+      if (job.mode == TensorMode::kGrow) {
+        if (open == shared.open) {
+          grow_in_steps(window, open, reached);
+        } else {
+          grow_at_once(window, open, reached);
+        }
+      }
       add_areas(job, cube, window, reached, shared);
     }
   }

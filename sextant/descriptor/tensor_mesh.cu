@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled without fused multiply-add, so that CUDA gives the bits of the CPU.
 #include "sextant/core/cuda_check.h"
-#include "sextant/descriptor/tensor_block.h"
+#include "sextant/descriptor/tensor_block.cuh"
 #include "sextant/descriptor/tensor_mesh_math.h"
 
 namespace sextant::detail {

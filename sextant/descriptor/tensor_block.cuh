@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For .cu files only: what a block that computes one tensor at a time does together.
+// What a block that computes one tensor at a time does together. For .cu files only.
 
 #include "sextant/descriptor/tensor_math.h"
 
