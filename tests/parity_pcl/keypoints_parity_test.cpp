@@ -94,9 +94,8 @@ void compare_uniform(const std::vector<Vec3f>& points, float leaf_m) {
   }
 }
 
-/// The ratio of the smallest to the largest eigenvalue around a point, by a naive sum.
-double flatness(const std::vector<Vec3f>& points, std::int32_t at, float radius_m) {
-  const Vec3f p = points[static_cast<std::size_t>(at)];
+/// Whether λ3 around a point is rounding alone: less than 1e-14 of λ1, by a naive sum.
+bool is_flat(const std::vector<Vec3f>& points, const Vec3f& p, float radius_m) {
   Sym3d scatter;
   for (const Vec3f& q : points) {
     if (squared_distance(q, p) < radius_m * radius_m) {
@@ -104,7 +103,18 @@ double flatness(const std::vector<Vec3f>& points, std::int32_t at, float radius_
     }
   }
   const Eigen3<double> e = eigen_jacobi(scatter);
-  return std::abs(e.values[0]) / e.values[2];
+  return std::abs(e.values[0]) < 1e-14 * e.values[2];
+}
+
+/// Where λ3 comes out negative, PCL takes the saliency from memory that it never wrote: next to an
+/// exactly flat neighbourhood, what it finds depends on the machine.
+bool pcl_may_read_unset_memory(const std::vector<Vec3f>& points, std::int32_t at,
+                               const IssOptions& options) {
+  const Vec3f p = points[static_cast<std::size_t>(at)];
+  return std::any_of(points.begin(), points.end(), [&](const Vec3f& q) {
+    return squared_distance(q, p) <= options.non_max_radius_m * options.non_max_radius_m &&
+           is_flat(points, q, options.salient_radius_m);
+  });
 }
 
 void compare_iss(const std::vector<Vec3f>& points, const IssOptions& options) {
@@ -127,10 +137,9 @@ void compare_iss(const std::vector<Vec3f>& points, const IssOptions& options) {
     std::vector<std::int32_t> apart;
     std::set_symmetric_difference(theirs.begin(), theirs.end(), ours.begin(), ours.end(),
                                   std::back_inserter(apart));
-    // Of exact planes PCL compares what rounding left.
-    std::erase_if(apart, [&](std::int32_t i) {
-      return flatness(points, i, options.salient_radius_m) < 1e-14;
-    });
+    EXPECT_LE(apart.size(), theirs.size() / 50);
+    std::erase_if(apart,
+                  [&](std::int32_t i) { return pcl_may_read_unset_memory(points, i, options); });
     EXPECT_TRUE(apart.empty()) << ::testing::PrintToString(apart) << " of " << theirs.size();
   }
 }
