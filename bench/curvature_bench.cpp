@@ -6,8 +6,7 @@
 
 #include <cmath>
 
-#include "bench/report.h"
-#include "sextant/core/graph.h"
+#include "bench/time_graph.h"
 #include "sextant/core/random.h"
 #include "sextant/surface/curvature.h"
 #include "sextant/surface/normals.h"
@@ -216,18 +215,7 @@ void time_on_cuda(std::vector<Row>& rows) {
   Ours ours(context, make_scene(640, 480, 0.001));
   bool first = true;
   for (const Choice& choice : choices()) {
-    const Graph graph = Graph::capture(context, [&] { ours.run(choice.options); });
-    constexpr int kLaunches = 20;
-    std::vector<double> sample;
-    for (int turn = 0; turn < 11; ++turn) {
-      context.synchronize();
-      sample.push_back(milliseconds([&] {
-                         for (int k = 0; k < kLaunches; ++k) graph.launch();
-                         context.synchronize();
-                       }) /
-                       kLaunches);
-    }
-    const double median = spread_of(sample).median;
+    const double median = graph_ms(context, [&] { ours.run(choice.options); });
     const double goal_ms = 0.8;
     Row row{"curvature, VGA, " + to_string(context.device()) + ", graph replayed, " + choice.name,
             "ms",

@@ -2,11 +2,9 @@
 // Disparity, bilateral filter and deprojection of one VGA frame on the CPU and, where there is one,
 // on the GPU (a replayed graph, data resident), which must agree. Usage: depth_device_bench
 // [RESULT.json]
-#include <chrono>
 #include <cmath>
 
-#include "bench/report.h"
-#include "sextant/core/graph.h"
+#include "bench/time_graph.h"
 #include "sextant/core/random.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/deproject.h"
@@ -45,23 +43,6 @@ struct Frame {
         points(context, kWidth * kHeight) {}
 };
 
-/// Milliseconds for one launch, from runs of many so that a queue of launches hides their latency.
-Spread time_graph(const Context& context, const Graph& graph) {
-  const int samples = context.is_cuda() ? 60 : 15;
-  const int launches = context.is_cuda() ? 20 : 1;
-  for (int i = 0; i < launches; ++i) graph.launch();
-  context.synchronize();
-  std::vector<double> sample;
-  for (int i = 0; i < samples; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int launch = 0; launch < launches; ++launch) graph.launch();
-    context.synchronize();
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-    sample.push_back(time.count() / launches);
-  }
-  return spread_of(sample);
-}
-
 void add_rows(const Context& context, Frame& frame, std::vector<Row>& rows) {
   const Camera camera{kWidth, kHeight, 580, 580, 319.5, 239.5, {}};
   const auto disparity = [&] {
@@ -79,7 +60,7 @@ void add_rows(const Context& context, Frame& frame, std::vector<Row>& rows) {
   const std::string where = context.is_cpu() ? std::to_string(context.threads()) + " threads"
                                              : to_string(context.device());
   const auto add = [&](const std::string& what, const std::function<void()>& work) {
-    const Spread time = time_graph(context, Graph::capture(context, work));
+    const Spread time = time_graph(context, work);
     rows.push_back({what + " 640x480 (" + where + ")", "ms", {}, time.median, {}, {}});
   };
   add("disparity to depth", disparity);

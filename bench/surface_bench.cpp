@@ -10,8 +10,7 @@
 #include <opencv2/core.hpp>
 #include <opencv2/rgbd.hpp>
 
-#include "bench/report.h"
-#include "sextant/core/graph.h"
+#include "bench/time_graph.h"
 #include "sextant/core/random.h"
 #include "sextant/surface/normals.h"
 #include "sextant/surface/triangulate.h"
@@ -317,22 +316,11 @@ void time_chain_on_cuda(std::vector<Row>& rows) {
   StatisticsWorkspace workspace;
   Image<std::uint8_t> cells(context, kWidth - 1, kHeight - 1);
   const auto time = [&](const std::string& what, const std::function<void()>& work) {
-    work();
-    const Graph graph = Graph::capture(context, work);
-    constexpr int kLaunches = 50;
-    std::vector<double> sample;
-    for (int turn = 0; turn < kTurns; ++turn) {
-      context.synchronize();
-      sample.push_back(milliseconds([&] {
-                         for (int k = 0; k < kLaunches; ++k) graph.launch();
-                         context.synchronize();
-                       }) /
-                       kLaunches);
-    }
+    work();  // makes room in the workspace
     rows.push_back({what + ", VGA, " + to_string(context.device()) + ", graph replayed",
                     "ms",
                     {},
-                    spread_of(sample).median,
+                    graph_ms(context, work),
                     {},
                     {}});
   };

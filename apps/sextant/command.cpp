@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "sextant/core/error.h"
+#include "sextant/io/geometry_file.h"
 
 namespace sextant::app {
 
@@ -42,5 +43,11 @@ void print_result(const CommonOptions& options, const nlohmann::json& document,
 }
 
 void note(const std::string& text) { fmt::print(stderr, "{}\n", text); }
+
+void write_geometry_noting(const std::string& file, const TriangleMesh& mesh) {
+  for (const std::string& part : write_geometry(file, mesh)) {
+    note(fmt::format("{}: this format cannot hold {}; left out", file, part));
+  }
+}
 
 }  // namespace sextant::app

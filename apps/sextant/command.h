@@ -7,6 +7,10 @@
 
 #include "sextant/core/context.h"
 
+namespace sextant {
+struct TriangleMesh;
+}
+
 namespace sextant::app {
 
 /// What every subcommand takes.
@@ -28,6 +32,9 @@ void print_result(const CommonOptions& options, const nlohmann::json& document,
 
 /// A remark for people: on stderr, so that stdout stays a document.
 void note(const std::string& text);
+
+/// Writes geometry, with a remark for each part that the format cannot hold.
+void write_geometry_noting(const std::string& file, const TriangleMesh& mesh);
 
 void add_devices(CLI::App& app);
 void add_info(CLI::App& app);

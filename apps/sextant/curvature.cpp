@@ -165,9 +165,7 @@ void run(const CurvatureCommand& command) {
     TriangleMesh result;
     result.vertices = to_host(context, cloud);
     attach(result.vertices, found, command.denoised);
-    for (const std::string& part : write_geometry(command.output, result)) {
-      note(fmt::format("{}: this format cannot hold {}; left out", command.output, part));
-    }
+    write_geometry_noting(command.output, result);
     document["output"] = command.output;
     text += fmt::format("wrote {}\n", command.output);
   }

@@ -151,9 +151,7 @@ std::vector<std::string> write_outputs(const DepthCommand& command, const Image<
   if (!command.cloud_output.empty()) {
     TriangleMesh mesh;
     mesh.vertices = std::move(cloud);
-    for (const std::string& part : write_geometry(command.cloud_output, mesh)) {
-      note(fmt::format("{}: this format cannot hold {}; left out", command.cloud_output, part));
-    }
+    write_geometry_noting(command.cloud_output, mesh);
     written.push_back(command.cloud_output);
   }
   return written;

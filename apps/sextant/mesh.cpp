@@ -140,10 +140,7 @@ void run(const MeshCommand& command) {
     text += fmt::format("wrote {}\n", command.picture);
   }
   if (!command.output.empty()) {
-    for (const std::string& part :
-         write_geometry(command.output, compact(on_host, triangles, used))) {
-      note(fmt::format("{}: this format cannot hold {}; left out", command.output, part));
-    }
+    write_geometry_noting(command.output, compact(on_host, triangles, used));
     document["output"] = command.output;
     text += fmt::format("wrote {}\n", command.output);
   }

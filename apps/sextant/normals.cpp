@@ -168,9 +168,7 @@ void run(const NormalsCommand& command, bool neighbours_given) {
     text += fmt::format("wrote {}\n", command.picture);
   }
   if (!command.output.empty()) {
-    for (const std::string& part : write_geometry(command.output, result)) {
-      note(fmt::format("{}: this format cannot hold {}; left out", command.output, part));
-    }
+    write_geometry_noting(command.output, result);
     document["output"] = command.output;
     text += fmt::format("wrote {}\n", command.output);
   }

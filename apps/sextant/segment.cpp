@@ -138,9 +138,7 @@ void write_cloud(const std::string& path, Cloud cloud, const std::vector<std::in
   std::erase_if(cloud.attributes, [](const Attribute& a) { return a.name == "label"; });
   cloud.attributes.push_back(std::move(label));
   result.vertices = std::move(cloud);
-  for (const std::string& part : write_geometry(path, result)) {
-    note(fmt::format("{}: this format cannot hold {}; left out", path, part));
-  }
+  write_geometry_noting(path, result);
 }
 
 /// The labels as the integers of a 16-bit PNG.

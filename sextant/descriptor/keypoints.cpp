@@ -26,19 +26,22 @@ struct SaliencyOfRange {
   double* saliency;
 
   SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    detail::CandidateTile tile;
+    using detail::CandidateTile;
+    CandidateTile held;
     detail::FloatColumns rows;
     std::int64_t at = begin;
-    auto begin_cell = [&]() { rows.reserve(detail::kPayload, tile.count()); };
-    auto found = [&](const GridPoint& query) SEXTANT_INLINED {
-      const float radius_sq = limits.salient_radius_m * limits.salient_radius_m;
-      const std::int64_t count = detail::select_within(detail::columns_of(tile, nullptr, 0),
-                                                       query.position, radius_sq, rows);
-      saliency[at++] = saliency_cpu(scatter(rows, count), count, limits);
+    auto gathered = [&](const CandidateTile& tile) {
+      rows.reserve(detail::kPayload, tile.count());
     };
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float radius_sq)
+                     SEXTANT_INLINED {
+                       const std::int64_t count = detail::select_within(
+                           detail::columns_of(tile, nullptr, 0), query.position, radius_sq, rows);
+                       saliency[at++] = saliency_cpu(scatter(rows, count), count, limits);
+                     };
     auto none = [&](const GridPoint&) { saliency[at++] = 0.0; };
-    detail::for_each_cell(grid, grid.points, begin, end, limits.salient_radius_m, tile, begin_cell,
-                          found, none);
+    detail::search_cells_within(grid, grid.points, begin, end, limits.salient_radius_m, held,
+                                gathered, found, none);
   }
 
  private:

@@ -76,10 +76,13 @@ struct FramesOfRange {
   LocalFrameJob job;
 
   SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    detail::CandidateTile tile;
+    using detail::CandidateTile;
+    CandidateTile held;
     FloatColumns rows;
-    auto begin_cell = [&]() { rows.reserve(detail::kPayload, tile.count()); };
-    auto found = [&](const GridPoint& query) SEXTANT_INLINED {
+    auto gathered = [&](const CandidateTile& tile) {
+      rows.reserve(detail::kPayload, tile.count());
+    };
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float) SEXTANT_INLINED {
       const std::int64_t count = detail::select_within(
           detail::columns_of(tile, nullptr, 0), query.position, job.radius_m * job.radius_m, rows);
       detail::store_frame(detail::frame_from_rows(rows, count, tile, query.position, job.radius_m),
@@ -88,8 +91,8 @@ struct FramesOfRange {
     auto none = [&](const GridPoint& query) {
       detail::store_frame({}, job.frames + 3 * std::int64_t{query.index});
     };
-    detail::for_each_cell(job.grid, job.queries, begin, end, job.radius_m, tile, begin_cell, found,
-                          none);
+    detail::search_cells_within(job.grid, job.queries, begin, end, job.radius_m, held, gathered,
+                                found, none);
   }
 };
 

@@ -136,39 +136,6 @@ SEXTANT_INLINE LocalFrame frame_from_rows(const FloatColumns& rows, std::int64_t
   return frame_of(axes.x, axes.z);
 }
 
-/// Calls begin_cell(tile) for each run of finite queries in one cell, with the points that can lie
-/// within the radius of one of them, then found(query) for each; none(query) for the others.
-template <class BeginCell, class Found, class None>
-SEXTANT_INLINE void for_each_cell(const NeighbourGridView& grid, const GridPoint* queries,
-                                  std::int64_t begin, std::int64_t end, float radius_m,
-                                  CandidateTile& tile, BeginCell& begin_cell, Found& found,
-                                  None& none) {
-  const GridFrame& frame = *grid.frame;
-  const float radius_sq = radius_m * radius_m;
-  std::int64_t last = begin;
-  for (std::int64_t first = begin; first < end; first = last) {
-    last = first + 1;
-    if (!is_finite(queries[first].position)) {
-      none(queries[first]);
-      continue;
-    }
-    const Vec3i cell = cell_of(frame, queries[first].position);
-    CellBox box = cells_within(frame, queries[first].position, radius_sq);
-    for (; last < end && is_finite(queries[last].position) &&
-           cell_of(frame, queries[last].position) == cell;
-         ++last) {
-      const CellBox more = cells_within(frame, queries[last].position, radius_sq);
-      box = {{min_of(box.low.x, more.low.x), min_of(box.low.y, more.low.y),
-              min_of(box.low.z, more.low.z)},
-             {max_of(box.high.x, more.high.x), max_of(box.high.y, more.high.y),
-              max_of(box.high.z, more.high.z)}};
-    }
-    tile.gather(grid, box);
-    begin_cell();
-    for (std::int64_t i = first; i < last; ++i) found(queries[i]);
-  }
-}
-
 /// Keypoints that a thread takes at a time.
 inline constexpr std::int64_t kKeypointGrain = 256;
 

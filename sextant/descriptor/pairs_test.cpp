@@ -11,77 +11,20 @@
 #include "sextant/descriptor/cloud_pairs.h"
 #include "sextant/descriptor/pairs_math.h"
 #include "tests/devices.h"
-#include "tests/organised_scene.h"
+#include "tests/pair_scenes.h"
 
 namespace sextant {
 namespace {
 
 using testing::OrganisedScene;
 
-std::vector<Vec3f> normals_of(const OrganisedScene& scene) {
-  std::vector<Vec3f> normals;
-  for (const Vec3d& n : scene.normals) normals.push_back(cast<float>(n));
-  return normals;
-}
-
-Image<Vec3f> image_of(const Context& context, const std::vector<Vec3f>& pixels,
-                      const OrganisedScene& scene) {
-  return Image<Vec3f>(copy(context, pixels), scene.width, scene.height);
-}
-
-/// A ball of 31 resolutions radius, with depth noise and holes, before nothing.
-OrganisedScene ball(int width, int height, double noise_m = 0.0002) {
-  OrganisedScene scene =
-      testing::look_at(testing::SphereSurface{{0, 0, 0.5}, 0.03},
-                       {.width = width, .height = height, .noise_m = noise_m, .seed = 5});
-  for (std::size_t i = 0; i < scene.points.size(); i += 37) scene.points[i] = {NAN, NAN, NAN};
-  for (std::size_t i = 5; i < scene.normals.size(); i += 41) scene.normals[i] = {NAN, NAN, NAN};
-  return scene;
-}
-constexpr float kBallResolution_m = 0.00092f;
-
-bool comes_before(const PointPair& a, const PointPair& b) {
-  return a.p < b.p || (a.p == b.p && a.q < b.q);
-}
-
-struct Naive {
-  std::vector<std::vector<std::int32_t>> partners;  ///< of every point, nearest first
-  std::vector<PointPair> pairs;                     ///< sorted
-};
-
-/// Everything with everything else; `window` in pixels, negative for none.
-Naive naive_pairs(const std::vector<Vec3f>& points, const std::vector<Vec3f>& normals, int width,
-                  int window, float resolution_m, const PairsOptions& options) {
-  Naive result;
-  const double least = static_cast<double>(options.least_resolutions) * resolution_m;
-  const double most = static_cast<double>(options.most_resolutions) * resolution_m;
-  const double cosine = std::cos(static_cast<double>(options.least_angle_rad));
-  std::set<std::pair<int, int>> found;
-  const int count = static_cast<int>(points.size());
-  for (int i = 0; i < count; ++i) {
-    std::vector<std::pair<double, int>> candidates;
-    const Vec3d p = cast<double>(points[static_cast<std::size_t>(i)]);
-    const Vec3d n = cast<double>(normals[static_cast<std::size_t>(i)]);
-    for (int j = 0; j < count; ++j) {
-      if (window >= 0 &&
-          (std::abs(i / width - j / width) > window || std::abs(i % width - j % width) > window)) {
-        continue;
-      }
-      const double d = norm(cast<double>(points[static_cast<std::size_t>(j)]) - p);
-      const double turn = dot(n, cast<double>(normals[static_cast<std::size_t>(j)]));
-      if (d >= least && d <= most && turn < cosine) candidates.emplace_back(d, j);
-    }
-    std::sort(candidates.begin(), candidates.end());
-    if (candidates.size() > 3) candidates.resize(3);
-    result.partners.emplace_back();
-    for (const auto& candidate : candidates) {
-      result.partners.back().push_back(candidate.second);
-      found.emplace(std::min(i, candidate.second), std::max(i, candidate.second));
-    }
-  }
-  for (const auto& pair : found) result.pairs.push_back({pair.first, pair.second});
-  return result;
-}
+using testing::ball;
+using testing::comes_before;
+using testing::image_of;
+using testing::kBallResolution_m;
+using testing::Naive;
+using testing::naive_pairs;
+using testing::normals_of;
 
 TEST(Pairs, AreThoseOfANaiveSearch) {
   const OrganisedScene scene = ball(61, 47);
@@ -259,37 +202,6 @@ TEST(Pairs, SampledOnesAreSomeOfAll) {
   }
 }
 
-TEST(CloudPairs, AreThoseOfANaiveSearch) {
-  const OrganisedScene scene = ball(50, 40);
-  // Any order, so that the image is gone.
-  std::vector<Vec3f> points, normals;
-  const std::vector<Vec3f> in_order = normals_of(scene);
-  for (std::size_t i = 0; i < in_order.size(); ++i) {
-    const std::size_t from = i * 1237 % in_order.size();
-    points.push_back(scene.points[from]);
-    normals.push_back(in_order[from]);
-  }
-  const Naive naive = naive_pairs(points, normals, 1, -1, kBallResolution_m, {});
-  std::vector<PointPair> first_answer;
-  for (const Context& context : testing::all_contexts()) {
-    SCOPED_TRACE(testing::describe(context));
-    const Buffer<Vec3f> p = copy(context, points);
-    const Buffer<Vec3f> n = copy(context, normals);
-    std::vector<PointPair> pairs =
-        to_host(context, find_cloud_pairs(context, p, n, kBallResolution_m));
-    if (first_answer.empty()) first_answer = pairs;
-    EXPECT_EQ(pairs, first_answer);
-    const std::vector<PointPair> some =
-        to_host(context, find_cloud_pairs(context, p, n, kBallResolution_m, {.samples = 100}));
-    std::sort(pairs.begin(), pairs.end(), comes_before);
-    EXPECT_EQ(pairs, naive.pairs);
-    EXPECT_GT(some.size(), 100u);
-    for (const PointPair& pair : some) {
-      EXPECT_TRUE(std::binary_search(pairs.begin(), pairs.end(), pair, comes_before));
-    }
-  }
-}
-
 TEST(SelectPairs, IsTheBeginningOfAPermutation) {
   std::vector<PointPair> pairs;
   for (std::int32_t i = 0; i < 1000; ++i) pairs.push_back({i, i + 1});
@@ -381,10 +293,6 @@ TEST(Pairs, BadInput) {
             for (const int samples : {0, 3}) {
               const PairsOptions options{.samples = samples};
               EXPECT_EQ(find_pairs(context, points, normals, resolution_m, options).size(), 0);
-              EXPECT_EQ(find_cloud_pairs(context, points.pixels(), normals.pixels(), resolution_m,
-                                         options)
-                            .size(),
-                        0);
             }
           }
         }
@@ -396,7 +304,6 @@ TEST(Pairs, BadInput) {
     EXPECT_THROW(find_pairs(context, points, points, 1.0f, {.window_px = 15}), Error);
     EXPECT_THROW(find_pairs(context, points, points, 1.0f, {.least_angle_rad = NAN}), Error);
     EXPECT_THROW(find_pairs(context, points, points, 1.0f, {.samples = -1}), Error);
-    EXPECT_THROW(find_cloud_pairs(context, points.pixels(), small.pixels(), 1.0f), Error);
     EXPECT_THROW(select_pairs(context, {nullptr, 0, context.device()}, -1), Error);
   }
 }

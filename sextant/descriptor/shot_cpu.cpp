@@ -215,18 +215,19 @@ struct ShotOfRange {
     Scratch scratch(job);
     const float* extra[kKnown];
     CandidateColumns from{};
-    auto begin_cell = [&]() {
+    auto gathered = [&](const CandidateTile&) {
       gather_known(job, scratch);
       scratch.rows.reserve(int{kPayload} + int{kKnown}, scratch.tile.count());
       if (own_frames()) scratch.frame_rows.reserve(kPayload, scratch.tile.count());
       from = candidates(job, scratch, extra);
     };
-    auto found = [&](const GridPoint& query) SEXTANT_INLINED { describe(query, from, scratch); };
+    auto found = [&](const GridPoint& query, const CandidateTile&, float)
+                     SEXTANT_INLINED { describe(query, from, scratch); };
     auto none = [&](const GridPoint& query) { refuse(query.index, ShotStatus::kNotFinite, {}); };
     const float reach_m =
         job.given_frames ? job.radius_m : max_of(job.radius_m, job.frame_radius_m);
-    for_each_cell(job.grid, job.queries, begin, end, reach_m, scratch.tile, begin_cell, found,
-                  none);
+    search_cells_within(job.grid, job.queries, begin, end, reach_m, scratch.tile, gathered, found,
+                        none);
   }
 
  private:

@@ -36,7 +36,7 @@ class MeshTensors {
  private:
   void find_triangles(const TensorCube& cube, const PointPair& pair) {
     leaves_.clear();
-    todo_.clear();
+    waiting_.clear();
     for (int group = 0; group < job_.groups(); ++group) {
       const Bounds* boxes = job_.boxes + std::int64_t{group} * detail::kBoxesPerGroup;
       if (!cube.may_meet(boxes[0].low, boxes[0].high)) continue;
@@ -56,7 +56,7 @@ class MeshTensors {
       open |= std::uint64_t{1} << (t - first);
       if (job_.mode == TensorMode::kGrow && !triangle.is_at(pair)) continue;
       reached |= std::uint64_t{1} << (t - first);
-      todo_.push_back(t);
+      waiting_.push_back(t);
     }
     open_[static_cast<std::size_t>(leaf)] = open;
     reached_[static_cast<std::size_t>(leaf)] = reached;
@@ -64,9 +64,9 @@ class MeshTensors {
   }
 
   void grow() {
-    while (!todo_.empty()) {
-      const std::int64_t t = todo_.back();
-      todo_.pop_back();
+    while (!waiting_.empty()) {
+      const std::int64_t t = waiting_.back();
+      waiting_.pop_back();
       for (std::int64_t edge = 3 * t; edge < 3 * t + 3; ++edge) {
         for (std::int32_t i = job_.edge_first[edge]; i < job_.edge_end[edge]; ++i) {
           const std::int64_t other = job_.edge_order[i] / 3;
@@ -74,7 +74,7 @@ class MeshTensors {
           const std::uint64_t bit = std::uint64_t{1} << (other % kLeafTriangles);
           if ((open_[leaf] & bit) == 0 || (reached_[leaf] & bit) != 0) continue;
           reached_[leaf] |= bit;
-          todo_.push_back(other);
+          waiting_.push_back(other);
         }
       }
     }
@@ -97,7 +97,7 @@ class MeshTensors {
   std::vector<std::uint64_t> open_;     ///< triangles that meet the cube, a word for each leaf
   std::vector<std::uint64_t> reached_;  ///< those that count
   std::vector<std::int64_t> leaves_;    ///< that may meet the cube
-  std::vector<std::int64_t> todo_;      ///< triangles whose neighbours are to be looked at
+  std::vector<std::int64_t> waiting_;   ///< triangles whose neighbours are to be looked at
 };
 
 void compute_mesh_tensors_cpu(const Context& context, const MeshTensorJob& job) {

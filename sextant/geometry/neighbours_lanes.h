@@ -243,16 +243,16 @@ SEXTANT_INLINE void search_nearest(const NeighbourGridView& grid, const GridPoin
 }
 
 /// The queries begin .. end - 1 lie in cell order. Tiles that hold all points within the radius of
-/// the queries of one cell are announced with `gathered(tile)`; then `found(query, tile,
-/// radius_m²)` is called for each query that is finite, whose distances are not measured yet, and
-/// `none(query)` for the others.
+/// the queries of one cell are gathered in `tile` and announced with `gathered(tile)`; then
+/// `found(query, tile, radius_m²)` is called for each query that is finite, whose distances are not
+/// measured yet, and `none(query)` for the others.
 template <class Gathered, class Found, class None>
 SEXTANT_INLINE void search_cells_within(const NeighbourGridView& grid, const GridPoint* queries,
                                         std::int64_t begin, std::int64_t end, float radius_m,
-                                        Gathered& gathered, Found& found, None& none) {
+                                        CandidateTile& tile, Gathered& gathered, Found& found,
+                                        None& none) {
   const GridFrame& frame = *grid.frame;
   const float radius_sq = radius_m * radius_m;
-  CandidateTile tile;
   std::int64_t last = begin;
   for (std::int64_t first = begin; first < end; first = last) {
     last = first + 1;
@@ -282,13 +282,14 @@ template <class Found, class None>
 SEXTANT_INLINE void search_within(const NeighbourGridView& grid, const GridPoint* queries,
                                   std::int64_t begin, std::int64_t end, float radius_m,
                                   Found& found, None& none) {
+  CandidateTile held;
   auto gathered = [](const CandidateTile&) {};
   auto measured = [&](const GridPoint& query, CandidateTile& tile, float radius_sq)
                       SEXTANT_INLINED {
                         tile.measure_from(query.position);
                         found(query, tile, radius_sq);
                       };
-  search_cells_within(grid, queries, begin, end, radius_m, gathered, measured, none);
+  search_cells_within(grid, queries, begin, end, radius_m, held, gathered, measured, none);
 }
 
 /// Queries that one thread takes at a time: a multiple of a cell's points, a fraction of a

@@ -159,12 +159,14 @@ struct NormalsOfRange {
                      SEXTANT_INLINED { batch.add(query, tile, threshold); };
     auto none = [&](const GridPoint& query) { batch.add_hole(query); };
     if (options.method == CloudNormalsMethod::kWeighted) {
+      CandidateTile held;
       auto gathered = [](const CandidateTile&) {};
       auto weighted =
           [&](const GridPoint& query, CandidateTile& tile, float threshold)
               SEXTANT_INLINED { batch.add_weighted(query, tile, threshold, options.sigma_m); };
       detail::search_cells_within(grid, grid.points, begin, end,
-                                  detail::kWeightReach * options.sigma_m, gathered, weighted, none);
+                                  detail::kWeightReach * options.sigma_m, held, gathered, weighted,
+                                  none);
     } else if (options.radius_m > 0.0f) {
       detail::search_within(grid, grid.points, begin, end, options.radius_m, found, none);
     } else {

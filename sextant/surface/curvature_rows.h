@@ -11,21 +11,10 @@ namespace sextant::detail {
 
 template <int N>
 struct QuickMath<Lanes<N>> {
-  using Floats = typename Lanes<N>::Floats;
-
   static Lanes<N> inverse(const Lanes<N>& value) { return Lanes<N>(1.0f) / value; }
-  /// Two Newton steps: wrong by 5e-6 at most, which the next Gauss-Newton step forgets.
+  /// Wrong by 5e-6 at most, which the next Gauss-Newton step forgets.
   static Lanes<N> inverse_square_root(const Lanes<N>& value) {
-    typename Lanes<N>::Words bits;
-    std::memcpy(&bits, &value.v, sizeof bits);
-    bits = 0x5f375a86u - (bits >> 1);
-    Floats y;
-    std::memcpy(&y, &bits, sizeof y);
-    const Floats half = value.v * 0.5f;
-    for (int step = 0; step < 2; ++step) y = y * (1.5f - half * y * y);
-    Lanes<N> result;
-    result.v = y;
-    return result;
+    return LaneMath<Lanes<N>>::template newton_inverse_square_root<2>(value);
   }
 };
 

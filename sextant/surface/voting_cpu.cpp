@@ -105,6 +105,7 @@ struct VotesByCells {
 
   SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
     StickTile sticks;
+    CandidateTile held;
     auto gathered = [&](const CandidateTile& tile) {
       if constexpr (kSticks) sticks.gather(tile, job.sticks);
     };
@@ -112,7 +113,8 @@ struct VotesByCells {
       vote_to<kDecay, kSticks>(job, votee.position, votee.index, tile, sticks);
     };
     auto none = [&](const GridPoint& votee) { store_tensor<kSticks>(job, false, votee.index, {}); };
-    search_cells_within(job.grid, job.votees, begin, end, job.radius_m, gathered, found, none);
+    search_cells_within(job.grid, job.votees, begin, end, job.radius_m, held, gathered, found,
+                        none);
   }
 };
 
