@@ -63,7 +63,8 @@ TEST(TextScanner, ErrorsNameFileLineAndWord) {
 }
 
 TEST(TextScanner, CutsAndCleansWordsInMessages) {
-  const std::string word = std::string(1000, 'x') + "\x01\xff";
+  std::string word(1000, 'x');
+  word += "\x01\xff";
   const std::string message = error_message([&] { parse_float(word.c_str()); });
   EXPECT_LT(message.size(), 120u);
   EXPECT_TRUE(mentions(message, "xxx..."));

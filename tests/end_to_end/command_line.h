@@ -13,6 +13,9 @@
 
 namespace sextant::testing {
 
+/// Where this build puts the command line.
+const char* program();
+
 inline std::string text_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -32,14 +35,14 @@ struct Outcome {
 class CommandLine : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!std::filesystem::exists(SEXTANT_CLI)) GTEST_SKIP() << SEXTANT_CLI << " is not here";
+    if (!std::filesystem::exists(program())) GTEST_SKIP() << program() << " is not here";
     prepare();
   }
   /// Writes what the tests read.
   virtual void prepare() {}
 
   Outcome run(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.path().string() + "' && '" + SEXTANT_CLI + "' " +
+    const std::string command = "cd '" + folder_.path().string() + "' && '" + program() + "' " +
                                 arguments + " >stdout.txt 2>stderr.txt </dev/null";
     const int raw = std::system(command.c_str());
     return {WIFEXITED(raw) ? WEXITSTATUS(raw) : -1, text_of(folder_ / "stdout.txt"),
