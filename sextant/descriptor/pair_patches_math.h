@@ -14,7 +14,8 @@ inline constexpr int kPatchPixels = kPatchEdge_px * kPatchEdge_px;
 
 /// Whether a pixel can be in a pair at all. An infinite normal can, as the test of a pair has it.
 SEXTANT_HD inline bool can_pair(const Vec3f& p, const Vec3f& n) {
-  return is_finite(p) && !std::isnan(n.x) && !std::isnan(n.y) && !std::isnan(n.z);
+  const Vec3f zero = p - p;  // or NaN; no branches, as all lanes of a warp come here
+  return (zero.x + zero.y + zero.z == 0.0f) & (n.x == n.x) & (n.y == n.y) & (n.z == n.z);
 }
 
 SEXTANT_HD inline Vec3f least_of(const Vec3f& a, const Vec3f& b) {

@@ -147,8 +147,9 @@ struct WarpSearch {
         there && across >= -window && across <= beyond && down >= -window && down <= beyond;
     const Pixel other(job, seen ? u + across : -1, v + down);
     const PatchBounds bounds(other.p, other.n);
-    const bool kept =
-        other.pairs && own.gap_sq(bounds) <= worst_sq && !own.too_alike(bounds, test.cos_angle);
+    const bool near = own.gap_sq(bounds) <= worst_sq;
+    const bool turned = !own.too_alike(bounds, test.cos_angle);
+    const bool kept = other.pairs & near & turned;
     const unsigned all = __ballot_sync(kAllLanes, kept);
     if (all == 0) return;
     const int count = __popc(all);
