@@ -14,8 +14,8 @@ list(FILTER sextant_sources EXCLUDE REGEX "_test\\.cpp$")
 if(SEXTANT_WITH_CUDA)
   file(GLOB sextant_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sextant/*/*.cu)
   # Without fused multiply-add these give the same bits on the CPU and on CUDA.
-  foreach(file render/rasterize surface/segment descriptor/pairs descriptor/cloud_pairs
-               descriptor/tensor descriptor/tensor_mesh)
+  foreach(file render/rasterize surface/segment descriptor/pairs descriptor/pairs_dense
+               descriptor/cloud_pairs descriptor/tensor descriptor/tensor_mesh)
     set_source_files_properties(${PROJECT_SOURCE_DIR}/sextant/${file}.cu
                                 PROPERTIES COMPILE_OPTIONS -fmad=false)
   endforeach()

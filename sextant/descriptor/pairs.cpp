@@ -4,7 +4,7 @@
 #include "sextant/core/build_config.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/scan.h"
-#include "sextant/descriptor/pairs_math.h"
+#include "sextant/descriptor/pair_patches_math.h"
 
 namespace sextant {
 
@@ -20,13 +20,26 @@ Lookers lookers_of(std::int64_t points, const PairsOptions& options) {
   return {points, some ? options.samples : points, options.seed};
 }
 
+namespace {
+
+template <class T>
+void grow(const Context& context, std::int64_t size, Buffer<T>& buffer) {
+  const bool fits = buffer.size() >= size && buffer.device() == context.device();
+  if (!fits) buffer = Buffer<T>(context, size);
+}
+
+}  // namespace
+
 void make_room(const Context& context, const Lookers& lookers, PairsWorkspace& workspace) {
-  const auto grow = [&](Buffer<std::int32_t>& buffer, std::int64_t size) {
-    const bool fits = buffer.size() >= size && buffer.device() == context.device();
-    if (!fits) buffer = Buffer<std::int32_t>(context, size);
-  };
-  grow(workspace.partners, lookers.samples * kPartnersPerPoint);
-  grow(workspace.first, lookers.samples + 1);
+  grow(context, lookers.samples * kPartnersPerPoint, workspace.partners);
+  grow(context, lookers.samples + 1, workspace.first);
+}
+
+PatchBounds* make_patch_room(const Context& context, ImageView<const Vec3f> points,
+                             PairsWorkspace& workspace) {
+  const std::int64_t patches = PatchGrid(points.width, points.height).size();
+  grow(context, patches * static_cast<std::int64_t>(sizeof(PatchBounds)), workspace.patches);
+  return reinterpret_cast<PatchBounds*>(workspace.patches.data());
 }
 
 void list_pairs(const Context& context, const Lookers& lookers, PairsWorkspace& workspace,
@@ -98,20 +111,22 @@ void find_pairs_into(const Context& context, ImageView<const Vec3f> points,
           points.height, " are too many");
   const detail::Lookers lookers = detail::lookers_of(points.pixels(), options);
   detail::make_room(context, lookers, workspace);
-  const detail::PairsJob job{points,
-                             normals,
-                             statistics.data,
-                             detail::limits_of(options),
-                             options.window_px,
-                             lookers,
-                             workspace.partners.data()};
+  detail::PairsJob job{points,
+                       normals,
+                       statistics.data,
+                       detail::limits_of(options),
+                       options.window_px,
+                       lookers,
+                       workspace.partners.data()};
+  const bool dense = lookers.samples == lookers.points;
   if (context.is_cpu()) {
-    if (lookers.samples == lookers.points) {
+    if (dense) {
       detail::find_partners_dense(context, job);
     } else {
       find_partners_sampled(context, job);
     }
   } else if constexpr (kBuiltWithCuda) {
+    if (dense) job.patches = detail::make_patch_room(context, points, workspace);
     detail::find_partners_cuda(context, job);
   }
   detail::list_pairs(context, lookers, workspace, pairs, count);

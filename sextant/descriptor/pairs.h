@@ -49,6 +49,7 @@ struct PairsOptions {
 struct PairsWorkspace {
   Buffer<std::int32_t> partners;  ///< three for every point that looks, -1 where there are fewer
   Buffer<std::int32_t> first;     ///< of its pairs in the list
+  Buffer<std::byte> patches;      ///< bounds of 4 × 4 pixels; where CUDA searches every pixel
 };
 
 /// Pairs of points of an organised cloud for descriptors: least_resolutions ≤ |p - q| / resolution

@@ -24,12 +24,13 @@ struct PairTest {
   float most_sq = 0.0f;
   float cos_angle = 0.0f;
 
-  /// A point is not its own partner, nor is one in the same place. NaN passes nothing.
+  /// A point is not its own partner, nor is one in the same place. NaN passes nothing, nor does an
+  /// infinite distance, however large the limit.
   SEXTANT_HD PairTest(const PairLimits& limits, float resolution_m) : cos_angle(limits.cos_angle) {
     const float least_m = limits.least_resolutions * resolution_m;
     const float most_m = limits.most_resolutions * resolution_m;
     least_sq = max_of(least_m * least_m, FLT_MIN);
-    most_sq = most_m * most_m;
+    most_sq = min_of(most_m * most_m, FLT_MAX);
   }
 };
 
@@ -97,6 +98,8 @@ struct Lookers {
   }
 };
 
+struct PatchBounds;
+
 /// The search in an organised cloud.
 struct PairsJob {
   ImageView<const Vec3f> points;
@@ -106,6 +109,7 @@ struct PairsJob {
   int window_px = 0;
   Lookers lookers;
   std::int32_t* partners = nullptr;
+  PatchBounds* patches = nullptr;  ///< room for those of the image, where CUDA searches every pixel
 };
 
 /// Offers those candidates of the window around (u, v) that are in its columns first, first + step,
@@ -237,11 +241,14 @@ PairLimits limits_of(const PairsOptions& options);
 Lookers lookers_of(std::int64_t points, const PairsOptions& options);
 /// Room for the search in a workspace, after checking it against what a list can hold.
 void make_room(const Context& context, const Lookers& lookers, PairsWorkspace& workspace);
+PatchBounds* make_patch_room(const Context& context, ImageView<const Vec3f> points,
+                             PairsWorkspace& workspace);
 /// Writes the list and its length from the partners in the workspace.
 void list_pairs(const Context& context, const Lookers& lookers, PairsWorkspace& workspace,
                 View<PointPair> pairs, View<std::int32_t> count);
 
 void find_partners_cuda(const Context& context, const PairsJob& job);
+void find_partners_dense_cuda(const Context& context, const PairsJob& job);
 void list_pairs_cuda(const Context& context, const PairList& list);
 void select_pairs_cuda(const Context& context, const SelectPair& select);
 
