@@ -56,8 +56,8 @@ struct PairsWorkspace {
 /// ≤ most_resolutions and an angle of more than least_angle_rad between the normals. Every point
 /// takes its three nearest such partners in the window around it, of equally distant ones the one
 /// with the lower index; (p, q) and (q, p) are the same pair, which stands once in the list, by the
-/// index of the point that found it (the lower one when both did), nearest partner first. Points
-/// and normals that are not finite are in no pair; normals have length 1.
+/// index of the point that found it (the lower one when both did), nearest partner first. Normals
+/// have length 1; a point that is not finite or whose normal is NaN is in no pair.
 ///
 /// With `samples`, the points that look are drawn one from each of as many equal runs of the image;
 /// their partners are still searched among all points.
