@@ -99,11 +99,6 @@ __device__ inline void sort_triangles(const TileTables& tables, int begin, int t
   }
 }
 
-/// Not inlined: it keeps polygons in memory, and few surfaces need it.
-__device__ __noinline__ void add_long(Vec3f a, Vec3f b, Vec3f c, int bins, BlockSums& sums) {
-  add_long_triangle(a, b, c, bins, [&](int bin, std::uint32_t area) { sums.add(bin, area); });
-}
-
 /// Those with most to do first; no warp has triangles of two kinds.
 __device__ inline void add_triangles(const TileBatch& batch, const int* counts, int bins,
                                      BlockSums& sums) {

@@ -70,6 +70,11 @@ struct BlockSums {
   }
 };
 
+/// Not inlined: it keeps polygons in memory, and few surfaces need it.
+__device__ __noinline__ inline void add_long(Vec3f a, Vec3f b, Vec3f c, int bins, BlockSums& sums) {
+  add_long_triangle(a, b, c, bins, [&](int bin, std::uint32_t area) { sums.add(bin, area); });
+}
+
 /// Calls hit(group, tile) for every box of the sixteen of a group that may meet the cube; all
 /// threads of the block call it. `listed` has room for a group a thread.
 template <class Hit>

@@ -240,22 +240,28 @@ SEXTANT_HD void add_cut_further(const Vec3f& a, const Vec3f& b, const Vec3f& c, 
   }
 }
 
-/// Calls add(index of bin, area) for every bin that a triangle has area in; it meets the cube.
+/// Calls add(index of bin, area) for every bin that a triangle has area in; it meets the cube. One
+/// that is too long to be made smaller is left to add_long(a, b, c).
+template <class Add, class AddLong>
+SEXTANT_HD void add_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
+                             const Add& add, const AddLong& add_long) {
+  const int kind = cut_kind(a, b, c, bins);
+  if (kind == 0) {
+    add_whole(a, b, c, bins, add);
+  } else if (kind == 1) {
+    add_cut_once(a, b, c, bins, add);
+  } else if (kind == 2) {
+    add_cut_twice(a, b, c, bins, add);
+  } else {
+    add_cut_further(a, b, c, bins, add, add_long);
+  }
+}
 template <class Add>
 SEXTANT_HD void add_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
                              const Add& add) {
-  switch (cut_kind(a, b, c, bins)) {
-    case 0:
-      return add_whole(a, b, c, bins, add);
-    case 1:
-      return add_cut_once(a, b, c, bins, add);
-    case 2:
-      return add_cut_twice(a, b, c, bins, add);
-    default:
-      add_cut_further(a, b, c, bins, add, [&](const Vec3f& p, const Vec3f& q, const Vec3f& r) {
-        add_long_triangle(p, q, r, bins, add);
-      });
-  }
+  add_triangle(a, b, c, bins, add, [&](const Vec3f& p, const Vec3f& q, const Vec3f& r) {
+    add_long_triangle(p, q, r, bins, add);
+  });
 }
 
 }  // namespace sextant::detail

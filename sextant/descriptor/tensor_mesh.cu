@@ -103,8 +103,12 @@ __device__ void add_areas(const MeshTensorJob& job, const TensorCube& cube,
     const int count = __popcll(bits);
     for (int n = lane; n < count; n += kWarpLanes) {
       const MeshTriangle triangle(job, cube, leaf * kLeafTriangles + nth_bit(bits, n));
-      add_triangle(triangle.a, triangle.b, triangle.c, job.out.bins,
-                   [&](int bin, std::uint32_t area) { sums.add(bin, area); });
+      add_triangle(
+          triangle.a, triangle.b, triangle.c, job.out.bins,
+          [&](int bin, std::uint32_t area) { sums.add(bin, area); },
+          [&](const Vec3f& a, const Vec3f& b, const Vec3f& c) {
+            add_long(a, b, c, job.out.bins, sums);
+          });
     }
     __syncwarp();
     if (lane == 0) scratch.reached[leaf] = 0;
