@@ -64,7 +64,7 @@ struct SharedTensor {
   TilesFound found;
   int length;
   int counts[4];
-  int tile[kMostTiles];
+  TilePlace tile[kMostTiles];
   int counting[kMostTiles];
   TileBits open[kMostTiles];
   TileBits reached[kMostTiles];
@@ -96,11 +96,11 @@ __device__ bool compute_tensor(const TensorJob& job, std::int64_t t, SharedTenso
       find_triangles(job, cube, found, shared.sides, tables);
       __syncthreads();
       if (job.mode == TensorMode::kGrow) {
-        fill_places(job, found, tables);
+        fill_places(found, tables);
         __syncthreads();
         reach_pair(job, frame.pair, found, tables);
         __syncthreads();
-        grow_over_tiles(job, found, tables);
+        grow_over_tiles(found, tables);
       }
       add_areas(job, t, tables, found, shared.counts, shared.batch, shared.sums);
     }
@@ -133,9 +133,10 @@ __global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
   const std::int64_t tiles = job.tiles();
   std::uint64_t* own = job.tables + std::int64_t{blockIdx.x} * kTableWords * tiles;
   auto* bits = reinterpret_cast<TileBits*>(own);
-  auto* numbers = reinterpret_cast<int*>(own + 4 * tiles);
-  const TileTables tables{numbers,      numbers + tiles, numbers + 2 * tiles, bits,
-                          bits + tiles, job.tiles(),     job.tiles()};
+  auto* places = reinterpret_cast<TilePlace*>(own + 4 * tiles);
+  auto* numbers = reinterpret_cast<int*>(own + 5 * tiles);
+  const TileTables tables{places,       numbers,     numbers + tiles, bits,
+                          bits + tiles, job.tiles(), job.tiles()};
   for (int i = static_cast<int>(blockIdx.x); i < large; i += static_cast<int>(gridDim.x)) {
     compute_tensor(job, job.large[1 + i], shared, tables);
     __syncthreads();

@@ -259,7 +259,7 @@ struct TensorJob {
 /// Blocks that treat cubes whose tiles are too many for shared memory, each with tables of all
 /// tiles of the image.
 inline constexpr int kLargeBlocks = 132;
-inline constexpr int kTableWords = 6;  ///< of a tile: bits that are open and reached, three numbers
+inline constexpr int kTableWords = 6;  ///< of a tile: bits that are open and reached, four numbers
 
 void surface_boxes_cpu(const Context& context, const OrganisedSurface& surface, Bounds* boxes);
 void compute_tensors_cpu(const Context& context, const TensorJob& job);

@@ -10,9 +10,14 @@
 
 namespace sextant::detail {
 
+/// Where a tile is among those of the image.
+struct TilePlace {
+  int column, row;
+};
+
 /// A block's tables of tiles, in shared or in global memory.
 struct TileTables {
-  int* tile;          ///< that may meet the cube: group · kTilesPerGroup + tile; in any order
+  TilePlace* tile;    ///< that may meet the cube; in any order
   int* counting;      ///< places in the tables of tiles with triangles that count; in any order
   int* place;         ///< in the tables, of each tile in a window of tiles; -1 of others
   TileBits* open;     ///< triangles that meet the cube
@@ -47,18 +52,20 @@ __device__ inline void list_tiles(const TensorJob& job, const TensorCube& cube, 
                                   int* length, TilesFound& found, const TileTables& tables) {
   for_each_box(cube, job.boxes, job.groups(), listed, length, [&](int group, int tile) {
     const CellWindow cells = job.tile_window(group, tile);
-    const int column = cells.u0 / kTileCells, row = cells.v0 / kTileCells;
-    atomicMin(&found.column0, column);
-    atomicMin(&found.row0, row);
-    atomicMax(&found.column1, column + 1);
-    atomicMax(&found.row1, row + 1);
+    const TilePlace place{cells.u0 / kTileCells, cells.v0 / kTileCells};
+    atomicMin(&found.column0, place.column);
+    atomicMin(&found.row0, place.row);
+    atomicMax(&found.column1, place.column + 1);
+    atomicMax(&found.row1, place.row + 1);
     const int at = atomicAdd(&found.tiles, 1);
-    if (at < tables.most_tiles) tables.tile[at] = group * kTilesPerGroup + tile;
+    if (at < tables.most_tiles) tables.tile[at] = place;
   });
 }
 
-__device__ inline CellWindow cells_of(const TensorJob& job, int tile) {
-  return job.tile_window(tile / kTilesPerGroup, tile % kTilesPerGroup);
+__device__ inline CellWindow cells_of(const TensorJob& job, const TilePlace& tile) {
+  const int u0 = tile.column * kTileCells, v0 = tile.row * kTileCells;
+  return {u0, v0, min_of(u0 + kTileCells, job.surface.cells.width),
+          min_of(v0 + kTileCells, job.surface.cells.height)};
 }
 
 constexpr int kTileCorners = (kTileCells + 1) * (kTileCells + 1);
@@ -107,14 +114,13 @@ __device__ inline void find_triangles(const TensorJob& job, const TensorCube& cu
 }
 
 /// Says of each tile of the window where it is in the tables.
-__device__ inline void fill_places(const TensorJob& job, const TilesFound& found,
-                                   const TileTables& tables) {
+__device__ inline void fill_places(const TilesFound& found, const TileTables& tables) {
   const int places = static_cast<int>(found.places());
   for (int i = threadIdx.x; i < places; i += block_threads()) tables.place[i] = -1;
   __syncthreads();
   for (int i = threadIdx.x; i < found.tiles; i += block_threads()) {
-    const CellWindow cells = cells_of(job, tables.tile[i]);
-    tables.place[found.place_of(cells.u0 / kTileCells, cells.v0 / kTileCells)] = i;
+    const TilePlace tile = tables.tile[i];
+    tables.place[found.place_of(tile.column, tile.row)] = i;
   }
 }
 
@@ -142,8 +148,7 @@ __device__ inline void reach_pair(const TensorJob& job, const PointPair& pair,
 }
 
 /// Until nothing more is reached: a thread floods a tile, all read, then all write.
-__device__ inline void grow_over_tiles(const TensorJob& job, const TilesFound& found,
-                                       const TileTables& tables) {
+__device__ inline void grow_over_tiles(const TilesFound& found, const TileTables& tables) {
   int changed = 1;
   while (changed) {
     changed = 0;
@@ -151,8 +156,7 @@ __device__ inline void grow_over_tiles(const TensorJob& job, const TilesFound& f
       const int i = begin + static_cast<int>(threadIdx.x);
       TileBits before{0, 0}, after{0, 0};
       if (i < found.tiles) {
-        const CellWindow cells = cells_of(job, tables.tile[i]);
-        const int column = cells.u0 / kTileCells, row = cells.v0 / kTileCells;
+        const auto [column, row] = tables.tile[i];
         const auto tile_at = [&](int c, int r) {
           const int at = found.has(c, r) ? tables.place[found.place_of(c, r)] : -1;
           return at < 0 ? TileBits{0, 0} : tables.reached[at];
