@@ -57,11 +57,12 @@ __device__ inline void load_corners(const TensorJob& job, std::int64_t t, const 
                                     int begin, int tiles, TileBatch& batch) {
   constexpr int kAlong = kTileCells + 1;
   const TensorCube cube(job.out.frames[t], job.out.bins);
+#pragma unroll 2  // several reads on their way
   for (int i = threadIdx.x; i < tiles * kTileCorners; i += block_threads()) {
     const CellWindow cells = cells_of(job, tables.tile[tables.counting[begin + i / kTileCorners]]);
-    const int u = cells.u0 + i % kTileCorners % kAlong;
-    const int v = cells.v0 + i % kTileCorners / kAlong;
-    if (u > cells.u1 || v > cells.v1) continue;
+    // Outside the image those of its border; no triangle has them.
+    const int u = min_of(cells.u0 + i % kTileCorners % kAlong, cells.u1);
+    const int v = min_of(cells.v0 + i % kTileCorners / kAlong, cells.v1);
     const Vec3f local = cube.local(job.surface.points(u, v));
     batch.x[i] = local.x;
     batch.y[i] = local.y;

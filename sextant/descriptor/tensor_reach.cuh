@@ -76,34 +76,48 @@ __device__ inline void find_triangles(const TensorJob& job, const TensorCube& cu
                                       const TilesFound& found, std::uint8_t* sides,
                                       const TileTables& tables) {
   constexpr int kAlong = kTileCells + 1;
+  constexpr int kCellTurns = kTileCells * kTileCells / kWarpLanes;
+  constexpr int kCornerTurns = (kTileCorners + kWarpLanes - 1) / kWarpLanes;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
   const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
   const bool all = job.mode == TensorMode::kAll;
   std::uint8_t* own = sides + warp * kTileCorners;
   for (int i = warp; i < found.tiles; i += block_warps()) {
     const CellWindow cells = cells_of(job, tables.tile[i]);
-    for (int corner = lane; corner < kTileCorners; corner += kWarpLanes) {
-      const int u = cells.u0 + corner % kAlong;
-      const int v = cells.v0 + corner / kAlong;
-      if (u > cells.u1 || v > cells.v1) continue;
-      own[corner] = static_cast<std::uint8_t>(sides_of(cube, cube.local(job.surface.points(u, v))));
+    // All that is read from global memory first, so that it is waited for once. Corners outside the
+    // image are those of its border, and cells outside have no triangles.
+    unsigned exists[kCellTurns];
+#pragma unroll
+    for (int turn = 0; turn < kCellTurns; ++turn) {
+      const int cell = turn * kWarpLanes + lane;
+      const int u = cells.u0 + cell % kTileCells;
+      const int v = cells.v0 + cell / kTileCells;
+      exists[turn] = u < cells.u1 && v < cells.v1 ? job.surface.cells(u, v) : 0u;
+    }
+    Vec3f points[kCornerTurns];
+#pragma unroll
+    for (int turn = 0; turn < kCornerTurns; ++turn) {
+      const int corner = min_of(turn * kWarpLanes + lane, kTileCorners - 1);
+      points[turn] = job.surface.points(min_of(cells.u0 + corner % kAlong, cells.u1),
+                                        min_of(cells.v0 + corner / kAlong, cells.v1));
+    }
+#pragma unroll
+    for (int turn = 0; turn < kCornerTurns; ++turn) {
+      const int corner = turn * kWarpLanes + lane;
+      const unsigned on = sides_of(cube, cube.local(points[turn]));
+      if (corner < kTileCorners) own[corner] = static_cast<std::uint8_t>(on);
     }
     __syncwarp();
     TileBits open{0, 0};
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int cell = half * kWarpLanes + lane;
-      const int u = cells.u0 + cell % kTileCells;
-      const int v = cells.v0 + cell / kTileCells;
-      const bool inside = u < cells.u1 && v < cells.v1;
-      const unsigned exists = inside ? job.surface.cells(u, v) : 0u;
-      // Corners outside the image are read, and then left out.
+    for (int turn = 0; turn < kCellTurns; ++turn) {
+      const int cell = turn * kWarpLanes + lane;
       const std::uint8_t* here = own + cell / kTileCells * kAlong + cell % kTileCells;
       const unsigned right = here[1], below = here[kAlong];
-      const bool first = (exists & 1) && meets_cube(here[0], below, right);
-      const bool second = (exists & 2) && meets_cube(right, below, here[kAlong + 1]);
-      open.first |= std::uint64_t{__ballot_sync(kAllLanes, first)} << (half * kWarpLanes);
-      open.second |= std::uint64_t{__ballot_sync(kAllLanes, second)} << (half * kWarpLanes);
+      const bool first = (exists[turn] & 1) && meets_cube(here[0], below, right);
+      const bool second = (exists[turn] & 2) && meets_cube(right, below, here[kAlong + 1]);
+      open.first |= std::uint64_t{__ballot_sync(kAllLanes, first)} << (turn * kWarpLanes);
+      open.second |= std::uint64_t{__ballot_sync(kAllLanes, second)} << (turn * kWarpLanes);
     }
     if (lane == 0) {
       tables.open[i] = open;
