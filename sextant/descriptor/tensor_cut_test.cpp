@@ -70,7 +70,7 @@ TEST(TensorCut, APartInAFaceGoesToTheUpperBin) {
   // In the face between bins 0 and 1 of z; its corners are on the faces of x and y.
   detail::add_triangle({0, 1, 1}, {0.5f, 1, 1}, {0, 2, 1}, 3, note);
   EXPECT_EQ(found, std::vector<int>{3 + 9});
-  // In the outermost faces: the lower one belongs to the cube, the upper one does not.
+  // In the lowest face of the cube, which belongs to it.
   found.clear();
   detail::add_triangle({0, 1, 0}, {0.5f, 1, 0}, {0, 2, 0}, 3, note);
   EXPECT_EQ(found, std::vector<int>{3});
