@@ -109,11 +109,11 @@ void compute_tensors_into(const Context& context, const OrganisedSurface& surfac
   if constexpr (kBuiltWithCuda) {
     if (context.is_cuda()) {
       grow(context, workspace.bitmaps,
-           2 * detail::kLargeBlocks * detail::bitmap_words(surface.cells));
-      grow(context, workspace.large, tensors.capacity());
-      job.bitmaps = workspace.bitmaps.data();
+           std::int64_t{detail::kLargeBlocks} * detail::kTableWords * job.tiles());
+      grow(context, workspace.large, 1 + tensors.capacity());
+      job.tables = workspace.bitmaps.data();
       job.large = workspace.large.data();
-      detail::surface_boxes_cuda(context, surface, workspace.boxes.data());
+      detail::surface_boxes_cuda(context, surface, workspace.boxes.data(), job.large);
       return detail::compute_tensors_cuda(context, job);
     }
   }

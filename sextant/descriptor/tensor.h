@@ -99,7 +99,7 @@ struct TensorWorkspace {
 /// Accuracy: float coordinates at half a metre are right to 1.5e-5 of a bin of 2 mm, which makes
 /// 1e-4 of a bin's face in the values; a cut moves by 1e-7 of the length of a triangle's edge. The
 /// same bits on every run and for any number of threads; CUDA has the CPU's bits but in the angle,
-/// which agrees within 1e-6. Cost: some 1000 triangles a tensor, 40 to 100 ns each on one core.
+/// which agrees within 1e-6. Cost: some 1000 triangles a tensor, about 100 ns each on one core.
 TensorSet compute_tensors(const Context& context, const OrganisedSurface& surface,
                           View<const PointPair> pairs, float resolution_m,
                           const TensorOptions& options = {});

@@ -7,12 +7,11 @@
 
 namespace sextant::detail {
 
-// Cutting triangles waits for memory more than it computes: many warps for each of few tensors.
-inline constexpr int kTensorThreads = 512;
-inline constexpr int kTensorBlocks = 2;  ///< on a multiprocessor at a time
 inline constexpr int kWarpLanes = 32;
-inline constexpr int kTensorWarps = kTensorThreads / kWarpLanes;
 inline constexpr unsigned kAllLanes = 0xffffffffu;
+
+__device__ inline int block_threads() { return static_cast<int>(blockDim.x); }
+__device__ inline int block_warps() { return block_threads() / kWarpLanes; }
 
 /// The sums of one tensor in shared memory. Integers, so that the order of additions does not
 /// matter.
@@ -24,8 +23,8 @@ struct BlockSums {
   std::int32_t before[kBins / 32];
 
   __device__ void clear() {
-    for (int bin = threadIdx.x; bin < kBins; bin += kTensorThreads) units[bin] = 0;
-    for (int word = threadIdx.x; word < kBins / 32; word += kTensorThreads) full[word] = 0;
+    for (int bin = threadIdx.x; bin < kBins; bin += block_threads()) units[bin] = 0;
+    for (int word = threadIdx.x; word < kBins / 32; word += block_threads()) full[word] = 0;
   }
 
   __device__ void add(int bin, std::uint32_t area) {
@@ -37,7 +36,7 @@ struct BlockSums {
   __device__ void write(const TensorRows& out, std::int64_t t) {
     const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
     const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
-    for (int word = warp; word < kBins / 32; word += kTensorWarps) {
+    for (int word = warp; word < kBins / 32; word += block_warps()) {
       const int bin = word * 32 + lane;
       if (full[word] >> lane & 1u) units[bin] = kFullBin;
       const unsigned mask = __ballot_sync(kAllLanes, units[bin] >= kLeastArea);
@@ -61,7 +60,7 @@ struct BlockSums {
     }
     __syncthreads();
     const std::int64_t first = t * out.all_bins();
-    for (int word = warp; word < kBins / 32; word += kTensorWarps) {
+    for (int word = warp; word < kBins / 32; word += block_warps()) {
       const std::uint32_t mask = occupied[word];
       if ((mask >> lane & 1u) == 0) continue;
       const std::int64_t to = first + before[word] + __popc(mask & ((1u << lane) - 1u));
@@ -71,12 +70,17 @@ struct BlockSums {
   }
 };
 
+/// Not inlined: it keeps polygons in memory, and few surfaces need it.
+__device__ __noinline__ inline void add_long(Vec3f a, Vec3f b, Vec3f c, int bins, BlockSums& sums) {
+  add_long_triangle(a, b, c, bins, [&](int bin, std::uint32_t area) { sums.add(bin, area); });
+}
+
 /// Calls hit(group, tile) for every box of the sixteen of a group that may meet the cube; all
-/// threads of the block call it. `listed` has room for kTensorThreads groups.
+/// threads of the block call it. `listed` has room for a group a thread.
 template <class Hit>
 __device__ void for_each_box(const TensorCube& cube, const Bounds* boxes, int groups, int* listed,
                              int* length, const Hit& hit) {
-  for (int begin = 0; begin < groups; begin += kTensorThreads) {
+  for (int begin = 0; begin < groups; begin += block_threads()) {
     if (threadIdx.x == 0) *length = 0;
     __syncthreads();
     const int group = begin + static_cast<int>(threadIdx.x);
@@ -87,7 +91,7 @@ __device__ void for_each_box(const TensorCube& cube, const Bounds* boxes, int gr
     }
     __syncthreads();
     const int boxes_listed = *length * kTilesPerGroup;
-    for (int i = threadIdx.x; i < boxes_listed; i += kTensorThreads) {
+    for (int i = threadIdx.x; i < boxes_listed; i += block_threads()) {
       const int of = listed[i / kTilesPerGroup];
       const int tile = i % kTilesPerGroup;
       const Bounds& box = boxes[std::int64_t{of} * kBoxesPerGroup + 1 + tile];

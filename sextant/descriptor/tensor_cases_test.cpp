@@ -57,6 +57,34 @@ TEST(Tensor, CubesLargerThanSharedMemory) {
   }
 }
 
+TEST(Tensor, TilesFarApartInTheImage) {
+  // Two sheets of 15 × 15 cells in opposite corners of the image, one behind the other in space;
+  // nothing between them. The window around them has more tiles than shared memory has room for.
+  constexpr int kWidth = 530, kHeight = 270, kSheet = 15;
+  HostSurface surface = height_field(kWidth, kHeight, [](double, double) { return 50.0; });
+  std::fill(surface.cells.begin(), surface.cells.end(), std::uint8_t{0});
+  for (int v = 0; v <= kSheet; ++v) {
+    for (int u = 0; u <= kSheet; ++u) {
+      const int far_u = kWidth - 1 - kSheet + u, far_v = kHeight - 1 - kSheet + v;
+      const auto near = static_cast<std::size_t>(surface.index(u, v));
+      const auto far = static_cast<std::size_t>(surface.index(far_u, far_v));
+      surface.points[far] = surface.points[near] + Vec3f{0, 0, 3};
+      if (u == kSheet || v == kSheet) continue;
+      surface.cells[static_cast<std::size_t>(v * (kWidth - 1) + u)] = 3;
+      surface.cells[static_cast<std::size_t>(far_v * (kWidth - 1) + far_u)] = 3;
+    }
+  }
+  const PointPair pair = aligned_pair(surface, 4, 7, 11, 8);
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    // Two resolutions a bin: four cells a face.
+    const double sheet = kSheet * kSheet / 4.0;
+    EXPECT_NEAR(total(tensors_of(context, surface, {pair}, 1.0f)), sheet, 1e-3);
+    EXPECT_NEAR(total(tensors_of(context, surface, {pair}, 1.0f, {.mode = TensorMode::kAll})),
+                2 * sheet, 1e-3);
+  }
+}
+
 TEST(Tensor, GrowsOverEdgesInsideTheCubeAlone) {
   // A wall with a step of 3 behind x = 4: two sheets, both in the cube.
   HostSurface surface = height_field(61, 41, [](double x, double) { return x > 4 ? 73.0 : 70.0; });

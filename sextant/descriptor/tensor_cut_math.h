@@ -1,226 +1,267 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include "sextant/descriptor/tensor_clip_math.h"
 
-#include "sextant/core/vec.h"
-
-// Cuts one triangle at the faces of unit bins and measures the pieces.
+// The pieces of a triangle in unit bins. Nearly all triangles meet two bins at most along an axis:
+// one plane of each axis can cut them. Their pieces are all parts of one area, so no polygon is
+// made: a plane that cuts off a corner cuts off the product of the shares of its two edges, and
+// what is above two or three planes follows from the same of the corner alone.
 
 namespace sextant::detail {
 
-inline constexpr float kAreaUnit = 0x1p-20f;            ///< of the sums, in faces of a bin
-inline constexpr std::uint32_t kLeastArea = 1u << 6;    ///< 2⁻¹⁴; what is less is none
-inline constexpr std::uint32_t kFullBin = 0xffffffffu;  ///< where sums end
+/// Longer triangles, in bins along an axis, are made smaller before they are cut: their areas would
+/// lose digits where they are subtracted. Halves of those that are not have less than a bin.
+inline constexpr float kLongestCut = 1.99f;
 
-/// A convex polygon: a triangle cut by up to six planes.
-struct ClipPolygon {
-  Vec3f corner[9];
-  int count = 0;
+/// What a linear function has at the corners of a triangle.
+struct CornerValues {
+  float a, b, c;
 };
 
-template <int kAxis>
-SEXTANT_HD float along(const Vec3f& v) {
-  return kAxis == 0 ? v.x : kAxis == 1 ? v.y : v.z;
-}
-template <int kAxis>
-SEXTANT_HD void set_along(Vec3f& v, float value) {
-  (kAxis == 0 ? v.x : kAxis == 1 ? v.y : v.z) = value;
-}
-
-/// The part of a polygon on one side of a plane at right angles to an axis (Sutherland-Hodgman).
-template <int kAxis, bool kAbove>
-SEXTANT_HD void clip(const ClipPolygon& from, float at, ClipPolygon& to) {
-  to.count = 0;
-  Vec3f a = from.corner[from.count - 1];
-  float inside_a = kAbove ? along<kAxis>(a) - at : at - along<kAxis>(a);
-  for (int i = 0; i < from.count; ++i) {
-    const Vec3f b = from.corner[i];
-    const float inside_b = kAbove ? along<kAxis>(b) - at : at - along<kAxis>(b);
-    if ((inside_a >= 0.0f) != (inside_b >= 0.0f) && to.count < 9) {
-      Vec3f cut = a + (b - a) * (inside_a / (inside_a - inside_b));
-      set_along<kAxis>(cut, at);
-      to.corner[to.count++] = cut;
-    }
-    if (inside_b >= 0.0f && to.count < 9) to.corner[to.count++] = b;
-    a = b;
-    inside_a = inside_b;
-  }
-}
-
-/// Calls piece(part, bin) for the parts of a polygon in the bins along an axis. A part that lies in
-/// the plane between two bins goes to the upper one alone.
-template <int kAxis, class Piece>
-SEXTANT_HD void slice(const ClipPolygon& polygon, int bins, const Piece& piece) {
-  float low = along<kAxis>(polygon.corner[0]);
-  float high = low;
-  for (int i = 1; i < polygon.count; ++i) {
-    low = min_of(low, along<kAxis>(polygon.corner[i]));
-    high = max_of(high, along<kAxis>(polygon.corner[i]));
-  }
-  if (!(low < static_cast<float>(bins) && high >= 0.0f)) return;
-  const int first = static_cast<int>(max_of(low, 0.0f));
-  const int last = static_cast<int>(min_of(high, static_cast<float>(bins) - 0.5f));
-  for (int bin = first; bin <= last; ++bin) {
-    const float floor = static_cast<float>(bin);
-    const bool below = low < floor;
-    const bool above = high > floor + 1.0f;
-    if (!below && !above) {
-      piece(polygon, bin);
-      continue;
-    }
-    ClipPolygon part, rest;
-    if (below && above) {
-      clip<kAxis, true>(polygon, floor, rest);
-      if (rest.count < 3) continue;
-      clip<kAxis, false>(rest, floor + 1.0f, part);
-    } else if (below) {
-      clip<kAxis, true>(polygon, floor, part);
-    } else {
-      clip<kAxis, false>(polygon, floor + 1.0f, part);
-    }
-    if (part.count >= 3) piece(part, bin);
-  }
-}
-
-/// Half the length of a vector in units of kAreaUnit, rounded. A piece fits a bin, so it has less
-/// than two faces; what rounding made of a triangle far larger than the cube is held to that.
-SEXTANT_HD inline std::uint32_t area_units(const Vec3f& twice) {
-  const float area = 0.5f * norm(twice);
-  if (!(area > 0.0f)) return 0;
-  return static_cast<std::uint32_t>(min_of(area, 2.0f) / kAreaUnit + 0.5f);
-}
-SEXTANT_HD inline std::uint32_t area_units(const ClipPolygon& polygon) {
-  Vec3f twice{};
-  const Vec3f origin = polygon.corner[0];
-  for (int i = 2; i < polygon.count; ++i) {
-    twice += cross(polygon.corner[i - 1] - origin, polygon.corner[i] - origin);
-  }
-  return area_units(twice);
-}
-
-/// Calls add(index of bin, area) for every bin that a triangle of any size has area in.
-template <class Add>
-SEXTANT_HD void add_large_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
-                                   const Add& add) {
-  ClipPolygon triangle;
-  triangle.corner[0] = a;
-  triangle.corner[1] = b;
-  triangle.corner[2] = c;
-  triangle.count = 3;
-  slice<2>(triangle, bins, [&](const ClipPolygon& slab, int k) {
-    slice<1>(slab, bins, [&](const ClipPolygon& column, int j) {
-      slice<0>(column, bins, [&](const ClipPolygon& part, int i) {
-        const std::uint32_t area = area_units(part);
-        if (area > 0) add(i + bins * (j + bins * k), area);
-      });
-    });
-  });
-}
-
-/// The point of the edge from p to q where x is `at`.
-SEXTANT_HD inline Vec3f cut_edge(const Vec3f& p, const Vec3f& q, float at) {
-  const float share = (at - p.x) / (q.x - p.x);
-  return {at, p.y + (q.y - p.y) * share, p.z + (q.z - p.z) * share};
-}
-SEXTANT_HD inline Vec3f next_axis_first(const Vec3f& v) { return {v.y, v.z, v.x}; }
-
-/// Calls piece(a, b, c, bin) for the parts of a triangle in the bins along x, of which it meets two
-/// at most: itself, or three triangles. -1 stands for the bin below the first.
-template <class Piece>
-SEXTANT_HD void cut_at_bins(const Vec3f& a, const Vec3f& b, const Vec3f& c, const Piece& piece) {
-  const auto bin_of = [](const Vec3f& p, const Vec3f& q, const Vec3f& r) {
-    const float low = min_of(p.x, min_of(q.x, r.x));
-    return low < 0.0f ? -1 : static_cast<int>(low);
-  };
-  const float plane = static_cast<float>(bin_of(a, b, c) + 1);
-  const bool a_above = a.x > plane, b_above = b.x > plane, c_above = c.x > plane;
-  const bool cut = a_above || b_above || c_above;
-  // One corner is alone on its side of the plane; it becomes the first.
-  const bool b_alone = cut && a_above == c_above && a_above != b_above;
-  const bool c_alone = cut && a_above == b_above;
-  const Vec3f p = b_alone ? b : c_alone ? c : a;
-  const Vec3f q = b_alone ? c : c_alone ? a : b;
-  const Vec3f r = b_alone ? a : c_alone ? b : c;
-  const Vec3f pq = cut ? cut_edge(p, q, plane) : q;
-  const Vec3f pr = cut ? cut_edge(p, r, plane) : r;
-  const int pieces = cut ? 3 : 1;
-  for (int k = 0; k < pieces; ++k) {
-    const Vec3f first = k == 0 ? p : pq;
-    const Vec3f second = k == 0 ? pq : k == 1 ? q : r;
-    const Vec3f third = k == 1 ? r : pr;
-    piece(first, second, third, bin_of(first, second, third));
-  }
-}
-
-/// The same for a triangle of less than a bin along each axis, which one plane of each axis can cut
-/// at most. Needs no lists of corners, which a GPU would keep in memory.
-template <class Add>
-SEXTANT_HD void add_small_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
-                                   const Add& add) {
-  const auto inside = [bins](int bin) { return bin >= 0 && bin < bins; };
-  cut_at_bins(a, b, c, [&](const Vec3f& ax, const Vec3f& bx, const Vec3f& cx, int i) {
-    if (!inside(i)) return;
-    cut_at_bins(next_axis_first(ax), next_axis_first(bx), next_axis_first(cx),
-                [&](const Vec3f& ay, const Vec3f& by, const Vec3f& cy, int j) {
-                  if (!inside(j)) return;
-                  cut_at_bins(next_axis_first(ay), next_axis_first(by), next_axis_first(cy),
-                              [&](const Vec3f& az, const Vec3f& bz, const Vec3f& cz, int k) {
-                                if (!inside(k)) return;
-                                const std::uint32_t area = area_units(cross(bz - az, cz - az));
-                                if (area > 0) add(i + bins * (j + bins * k), area);
-                              });
-                });
-  });
-}
-
-/// The bin along an axis that holds all three, or -1.
-SEXTANT_HD inline int bin_of_all(float a, float b, float c, int bins) {
+/// A triangle along one axis and the plane above the bin of its lowest corner.
+struct AxisCut {
+  CornerValues above;  ///< heights above the plane
+  int bin;             ///< below the plane; -1 for everything below the first
+  bool cut;            ///< something is above the plane
+  bool further;        ///< something may be above the next plane as well
+};
+SEXTANT_HD inline AxisCut axis_cut(float a, float b, float c, int bins) {
   const float low = min_of(a, min_of(b, c));
   const float high = max_of(a, max_of(b, c));
-  if (!(low >= 0.0f && high < static_cast<float>(bins))) return -1;
-  const int bin = static_cast<int>(low);
-  return high <= static_cast<float>(bin + 1) ? bin : -1;
-}
-/// Along how many axes a triangle is cut; `index` is its bin where there are none.
-SEXTANT_HD inline int cut_axes(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
-                               int& index) {
-  const int i = bin_of_all(a.x, b.x, c.x, bins);
-  const int j = bin_of_all(a.y, b.y, c.y, bins);
-  const int k = bin_of_all(a.z, b.z, c.z, bins);
-  index = i + bins * (j + bins * k);
-  return (i < 0 ? 1 : 0) + (j < 0 ? 1 : 0) + (k < 0 ? 1 : 0);
+  const int bin = low < 0.0f ? -1 : static_cast<int>(low);
+  const float plane = static_cast<float>(bin + 1);
+  return {{a - plane, b - plane, c - plane},
+          bin,
+          high > plane,
+          (high > plane + 1.0f && bin + 1 < bins) || high - low >= kLongestCut};
 }
 
-/// A triangle that lies in one bin.
+/// By its members, which a GPU can keep in registers.
+SEXTANT_HD inline AxisCut chosen(bool first, const AxisCut& a, const AxisCut& b) {
+  return {
+      {first ? a.above.a : b.above.a, first ? a.above.b : b.above.b, first ? a.above.c : b.above.c},
+      first ? a.bin : b.bin,
+      first ? a.cut : b.cut,
+      first ? a.further : b.further};
+}
+
+/// A triangle and the planes that cut it.
+struct TriangleCuts {
+  AxisCut x, y, z;
+
+  SEXTANT_HD TriangleCuts(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins)
+      : x(axis_cut(a.x, b.x, c.x, bins)),
+        y(axis_cut(a.y, b.y, c.y, bins)),
+        z(axis_cut(a.z, b.z, c.z, bins)) {}
+
+  SEXTANT_HD bool further() const { return x.further || y.further || z.further; }
+  SEXTANT_HD int axes() const { return (x.cut ? 1 : 0) + (y.cut ? 1 : 0) + (z.cut ? 1 : 0); }
+};
+
+/// How much there is to do for a triangle: the axes that cut it, 0 to 2, or kCutFurther.
+inline constexpr int kCutFurther = 3;
+SEXTANT_HD inline int cut_kind(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins) {
+  const TriangleCuts cuts(a, b, c, bins);
+  return cuts.further() ? kCutFurther : cuts.axes();
+}
+
+/// How a plane cuts a triangle: which corner is alone on its side, and the parts of its two edges
+/// on that side. Where all are on one side, the corner has nothing of the triangle.
+struct CornerCut {
+  bool b_alone, c_alone;  ///< otherwise a
+  bool above;             ///< the side of the corner
+  float to_next, to_last;
+
+  SEXTANT_HD explicit CornerCut(const CornerValues& height) {
+    const bool a_above = height.a > 0.0f, b_above = height.b > 0.0f, c_above = height.c > 0.0f;
+    b_alone = a_above == c_above && a_above != b_above;
+    c_alone = a_above == b_above && a_above != c_above;
+    const CornerValues own = from_corner(height);
+    const bool cut = a_above != b_above || a_above != c_above;
+    above = cut == (own.a > 0.0f);
+    to_next = cut ? own.a / (own.a - own.b) : 0.0f;
+    to_last = cut ? own.a / (own.a - own.c) : 0.0f;
+  }
+
+  /// The corner's value first.
+  SEXTANT_HD CornerValues from_corner(const CornerValues& v) const {
+    return {b_alone   ? v.b
+            : c_alone ? v.c
+                      : v.a,
+            b_alone   ? v.c
+            : c_alone ? v.a
+                      : v.b,
+            b_alone   ? v.a
+            : c_alone ? v.b
+                      : v.c};
+  }
+  /// The share of the area that is cut off with the corner.
+  SEXTANT_HD float share() const { return to_next * to_last; }
+  /// A linear function at the corners of what is cut off.
+  SEXTANT_HD CornerValues at_part(const CornerValues& v) const {
+    const CornerValues own = from_corner(v);
+    return {own.a, own.a + (own.b - own.a) * to_next, own.a + (own.c - own.a) * to_last};
+  }
+};
+
+/// The part of a triangle's area that lies above a plane.
+SEXTANT_HD inline float area_above(float area, const CornerValues& height) {
+  const CornerCut cut(height);
+  const float part = area * cut.share();
+  return cut.above ? part : area - part;
+}
+
+/// An area, and what of it lies above two planes.
+struct AreasAbove {
+  float all, first, second, both;
+
+  SEXTANT_HD AreasAbove operator-(const AreasAbove& part) const {
+    return {all - part.all, first - part.first, second - part.second, both - part.both};
+  }
+};
+SEXTANT_HD inline AreasAbove areas_above(float area, const CornerValues& first,
+                                         const CornerValues& second) {
+  const CornerCut cut(first);
+  const float part = area * cut.share();
+  const float second_all = area_above(area, second);
+  const float second_part = area_above(part, cut.at_part(second));
+  return {area, cut.above ? part : area - part, second_all,
+          cut.above ? second_part : second_all - second_part};
+}
+
+SEXTANT_HD inline float area_of(const Vec3f& a, const Vec3f& b, const Vec3f& c) {
+  return 0.5f * norm(cross(b - a, c - a));
+}
+
+/// Calls add(index, area) where there is some.
 template <class Add>
-SEXTANT_HD void add_whole_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int index,
-                                   const Add& add) {
-  const std::uint32_t area = area_units(cross(b - a, c - a));
-  if (area > 0) add(index, area);
+SEXTANT_HD void add_area(bool inside, int index, float area, const Add& add) {
+  const std::uint32_t units = inside ? area_units(area) : 0;
+  if (units > 0) add(index, units);
 }
 
-/// Calls add(index of bin, area) for every bin that a triangle has area in; it meets the cube.
+/// A triangle that no plane cuts.
+template <class Add>
+SEXTANT_HD void add_whole(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
+                          const Add& add) {
+  const TriangleCuts cuts(a, b, c, bins);
+  const bool inside = cuts.x.bin >= 0 && cuts.y.bin >= 0 && cuts.z.bin >= 0;
+  add_area(inside, cuts.x.bin + bins * (cuts.y.bin + bins * cuts.z.bin), area_of(a, b, c), add);
+}
+
+/// One that a plane of one axis cuts.
+template <class Add>
+SEXTANT_HD void add_cut_once(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
+                             const Add& add) {
+  const TriangleCuts cuts(a, b, c, bins);
+  const AxisCut axis = chosen(cuts.x.cut, cuts.x, chosen(cuts.y.cut, cuts.y, cuts.z));
+  const int step = cuts.x.cut ? 1 : cuts.y.cut ? bins : bins * bins;
+  const bool inside = (cuts.x.cut || cuts.x.bin >= 0) && (cuts.y.cut || cuts.y.bin >= 0) &&
+                      (cuts.z.cut || cuts.z.bin >= 0);
+  const int index = cuts.x.bin + bins * (cuts.y.bin + bins * cuts.z.bin);
+  const float area = area_of(a, b, c);
+  const float above = area_above(area, axis.above);
+  add_area(inside && axis.bin >= 0, index, area - above, add);
+  add_area(inside && axis.bin + 1 < bins, index + step, above, add);
+}
+
+/// The four parts of an area at a bin and the next along two axes.
+template <class Add>
+SEXTANT_HD void add_quarters(const AreasAbove& areas, bool inside, const AxisCut& first,
+                             int first_step, const AxisCut& second, int second_step, int index,
+                             int bins, const Add& add) {
+  const bool low_first = inside && first.bin >= 0, high_first = inside && first.bin + 1 < bins;
+  const bool low_second = second.bin >= 0, high_second = second.bin + 1 < bins;
+  add_area(low_first && low_second, index, areas.all - areas.first - (areas.second - areas.both),
+           add);
+  add_area(high_first && low_second, index + first_step, areas.first - areas.both, add);
+  add_area(low_first && high_second, index + second_step, areas.second - areas.both, add);
+  add_area(high_first && high_second, index + first_step + second_step, areas.both, add);
+}
+
+/// One that planes of two axes cut.
+template <class Add>
+SEXTANT_HD void add_cut_twice(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
+                              const Add& add) {
+  const TriangleCuts cuts(a, b, c, bins);
+  const AxisCut first = chosen(cuts.x.cut, cuts.x, cuts.y);
+  const AxisCut second = chosen(cuts.z.cut, cuts.z, cuts.y);
+  const int other = !cuts.x.cut ? cuts.x.bin : !cuts.y.cut ? cuts.y.bin : cuts.z.bin;
+  const int index = cuts.x.bin + bins * (cuts.y.bin + bins * cuts.z.bin);
+  add_quarters(areas_above(area_of(a, b, c), first.above, second.above), other >= 0, first,
+               cuts.x.cut ? 1 : bins, second, cuts.z.cut ? bins * bins : bins, index, bins, add);
+}
+
+/// One that one plane of each axis may cut; it need not meet the cube.
+template <class Add>
+SEXTANT_HD void add_cut_thrice(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
+                               const Add& add) {
+  const TriangleCuts cuts(a, b, c, bins);
+  if (cuts.x.bin >= bins || cuts.y.bin >= bins || cuts.z.bin >= bins) return;
+  const CornerCut cut(cuts.z.above);
+  const float area = area_of(a, b, c);
+  const AreasAbove all = areas_above(area, cuts.x.above, cuts.y.above);
+  const AreasAbove part =
+      areas_above(area * cut.share(), cut.at_part(cuts.x.above), cut.at_part(cuts.y.above));
+  const int index = cuts.x.bin + bins * (cuts.y.bin + bins * cuts.z.bin);
+  add_quarters(cut.above ? all - part : part, cuts.z.bin >= 0, cuts.x, 1, cuts.y, bins, index, bins,
+               add);
+  add_quarters(cut.above ? part : all - part, cuts.z.bin + 1 < bins, cuts.x, 1, cuts.y, bins,
+               index + bins * bins, bins, add);
+}
+
+/// A triangle of kCutFurther: one of up to four bins along an axis in smaller ones, a longer one by
+/// add_long(a, b, c).
+template <class Add, class AddLong>
+SEXTANT_HD void add_cut_further(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
+                                const Add& add, const AddLong& add_long) {
+  const Vec3f ab = b - a, ac = c - a, bc = c - b;
+  const auto longest = [](const Vec3f& v) {
+    return max_of(std::abs(v.x), max_of(std::abs(v.y), std::abs(v.z)));
+  };
+  const float length = max_of(longest(ab), max_of(longest(ac), longest(bc)));
+  if (!(length < 2 * kLongestCut)) return add_long(a, b, c);
+  const int parts = !TriangleCuts(a, b, c, bins).further() ? 1 : length < kLongestCut ? 2 : 4;
+  const float share = 1.0f / static_cast<float>(parts);
+  // With weights that are whole numbers, what is in a face of a bin stays in it.
+  const auto corner = [&](int to_b, int to_c) {
+    return (a * static_cast<float>(parts - to_b - to_c) + b * static_cast<float>(to_b) +
+            c * static_cast<float>(to_c)) *
+           share;
+  };
+  // Row by row along ac: as many as have room along ab, and those upside down between them.
+  for (int row = 0; row < parts; ++row) {
+    for (int place = 0; place < 2 * (parts - row) - 1; ++place) {
+      const int i = place / 2, down = place % 2;
+      add_cut_thrice(corner(i + down, row), corner(i + 1, row + down), corner(i, row + 1), bins,
+                     add);
+    }
+  }
+}
+
+/// Calls add(index of bin, area) for every bin that a triangle has area in; it meets the cube. One
+/// that is too long to be made smaller is left to add_long(a, b, c).
+template <class Add, class AddLong>
+SEXTANT_HD void add_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
+                             const Add& add, const AddLong& add_long) {
+  const int kind = cut_kind(a, b, c, bins);
+  if (kind == 0) {
+    add_whole(a, b, c, bins, add);
+  } else if (kind == 1) {
+    add_cut_once(a, b, c, bins, add);
+  } else if (kind == 2) {
+    add_cut_twice(a, b, c, bins, add);
+  } else {
+    add_cut_further(a, b, c, bins, add, add_long);
+  }
+}
 template <class Add>
 SEXTANT_HD void add_triangle(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins,
                              const Add& add) {
-  int index = 0;
-  if (cut_axes(a, b, c, bins, index) == 0) return add_whole_triangle(a, b, c, index, add);
-  // Less than a bin, by more than a cut may round.
-  constexpr float kSmall = 0.999f;
-  const bool small = max_of(a.x, max_of(b.x, c.x)) - min_of(a.x, min_of(b.x, c.x)) < kSmall &&
-                     max_of(a.y, max_of(b.y, c.y)) - min_of(a.y, min_of(b.y, c.y)) < kSmall &&
-                     max_of(a.z, max_of(b.z, c.z)) - min_of(a.z, min_of(b.z, c.z)) < kSmall;
-  if (small) {
-    add_small_triangle(a, b, c, bins, add);
-  } else {
-    add_large_triangle(a, b, c, bins, add);
-  }
-}
-
-/// The value of a bin from its sum.
-SEXTANT_HD inline float area_of(std::uint32_t units) {
-  return static_cast<float>(units) * kAreaUnit;
+  add_triangle(a, b, c, bins, add, [&](const Vec3f& p, const Vec3f& q, const Vec3f& r) {
+    add_long_triangle(p, q, r, bins, add);
+  });
 }
 
 }  // namespace sextant::detail

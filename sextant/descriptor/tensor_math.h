@@ -102,16 +102,6 @@ struct TensorCube {
 inline constexpr int kCellsPerWord = 32;
 inline constexpr std::uint64_t kFirstTriangles = 0x5555555555555555u;
 
-/// Bit u of the argument becomes bit 2 u.
-SEXTANT_HD inline std::uint64_t spread_bits(std::uint32_t bits) {
-  std::uint64_t x = bits;
-  x = (x | x << 16) & 0x0000ffff0000ffffu;
-  x = (x | x << 8) & 0x00ff00ff00ff00ffu;
-  x = (x | x << 4) & 0x0f0f0f0f0f0f0f0fu;
-  x = (x | x << 2) & 0x3333333333333333u;
-  return (x | x << 1) & kFirstTriangles;
-}
-
 /// The runs of ones of `open` that hold one of `reached`.
 SEXTANT_HD inline std::uint64_t filled_runs(std::uint64_t open, std::uint64_t reached) {
   std::uint64_t up = reached & open;
@@ -232,8 +222,8 @@ struct TensorJob {
   float bin_resolutions = 0.0f;
   TensorMode mode = TensorMode::kGrow;
   TensorRows out = {};
-  std::uint64_t* bitmaps = nullptr;  ///< for kLargeBlocks cubes on CUDA
-  std::int32_t* large = nullptr;     ///< one for each tensor, on CUDA
+  std::uint64_t* tables = nullptr;  ///< of tiles, for kLargeBlocks cubes on CUDA
+  std::int32_t* large = nullptr;    ///< on CUDA, the tensors that need them, after their number
 
   SEXTANT_HD std::int64_t tensors() const {
     return clamp<std::int64_t>(*count, 0, min_of(pairs.size, out.capacity));
@@ -263,14 +253,13 @@ struct TensorJob {
   SEXTANT_HD int groups() const {
     return groups_along(surface.cells.width) * groups_along(surface.cells.height);
   }
+  SEXTANT_HD int tiles() const { return groups() * kTilesPerGroup; }
 };
 
-/// Blocks that treat cubes whose window is too large for shared memory, each with two bitmaps of
-/// the whole image.
+/// Blocks that treat cubes whose tiles are too many for shared memory, each with tables of all
+/// tiles of the image.
 inline constexpr int kLargeBlocks = 132;
-inline std::int64_t bitmap_words(const ImageView<const std::uint8_t>& cells) {
-  return std::int64_t{(cells.width + kCellsPerWord - 1) / kCellsPerWord + 1} * cells.height;
-}
+inline constexpr int kTableWords = 6;  ///< of a tile: bits that are open and reached, four numbers
 
 void surface_boxes_cpu(const Context& context, const OrganisedSurface& surface, Bounds* boxes);
 void compute_tensors_cpu(const Context& context, const TensorJob& job);
@@ -278,7 +267,9 @@ void compute_tensors_cpu(const Context& context, const TensorJob& job);
 void write_tensor(const TensorRows& out, std::int64_t t, const TensorFrame& frame,
                   const std::uint64_t* sums);
 
-void surface_boxes_cuda(const Context& context, const OrganisedSurface& surface, Bounds* boxes);
+/// Also says that no tensor is known to be large.
+void surface_boxes_cuda(const Context& context, const OrganisedSurface& surface, Bounds* boxes,
+                        std::int32_t* large);
 void compute_tensors_cuda(const Context& context, const TensorJob& job);
 
 }  // namespace sextant::detail

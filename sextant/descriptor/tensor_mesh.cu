@@ -8,9 +8,14 @@ namespace sextant::detail {
 
 namespace {
 
+// Cutting triangles waits for memory more than it computes: many warps for each of few tensors.
+constexpr int kMeshThreads = 512;
+constexpr int kMeshWarps = kMeshThreads / kWarpLanes;
+constexpr int kMeshBlocksAtOnce = 2;  // on a multiprocessor
+
 struct SharedMeshTensor {
   BlockSums sums;
-  int listed[kTensorThreads];
+  int listed[kMeshThreads];
   int length;
   int leaves;
 };
@@ -27,7 +32,7 @@ struct MeshScratch {
 __device__ void find_triangles(const MeshTensorJob& job, const TensorCube& cube,
                                const PointPair& pair, const MeshScratch& scratch, int leaves) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  for (int i = threadIdx.x / kWarpLanes; i < leaves; i += kTensorWarps) {
+  for (int i = threadIdx.x / kWarpLanes; i < leaves; i += kMeshWarps) {
     const std::int64_t leaf = static_cast<std::int64_t>(scratch.leaves[i]);
     std::uint64_t open = 0, reached = 0;
     for (int half = 0; half < 2; ++half) {
@@ -67,7 +72,7 @@ __device__ void grow(const MeshTensorJob& job, const MeshScratch& scratch, int l
   int changed = 1;
   while (changed) {
     changed = 0;
-    for (int i = threadIdx.x / kWarpLanes; i < leaves; i += kTensorWarps) {
+    for (int i = threadIdx.x / kWarpLanes; i < leaves; i += kMeshWarps) {
       const std::int64_t leaf = static_cast<std::int64_t>(scratch.leaves[i]);
       const std::uint64_t old = reached[leaf];
       const std::uint64_t left = scratch.open[leaf] & ~old;
@@ -92,21 +97,25 @@ __device__ void grow(const MeshTensorJob& job, const MeshScratch& scratch, int l
 __device__ void add_areas(const MeshTensorJob& job, const TensorCube& cube,
                           const MeshScratch& scratch, int leaves, BlockSums& sums) {
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  for (int i = threadIdx.x / kWarpLanes; i < leaves; i += kTensorWarps) {
+  for (int i = threadIdx.x / kWarpLanes; i < leaves; i += kMeshWarps) {
     const std::int64_t leaf = static_cast<std::int64_t>(scratch.leaves[i]);
     const std::uint64_t bits = scratch.reached[leaf];
     const int count = __popcll(bits);
     for (int n = lane; n < count; n += kWarpLanes) {
       const MeshTriangle triangle(job, cube, leaf * kLeafTriangles + nth_bit(bits, n));
-      add_triangle(triangle.a, triangle.b, triangle.c, job.out.bins,
-                   [&](int bin, std::uint32_t area) { sums.add(bin, area); });
+      add_triangle(
+          triangle.a, triangle.b, triangle.c, job.out.bins,
+          [&](int bin, std::uint32_t area) { sums.add(bin, area); },
+          [&](const Vec3f& a, const Vec3f& b, const Vec3f& c) {
+            add_long(a, b, c, job.out.bins, sums);
+          });
     }
     __syncwarp();
     if (lane == 0) scratch.reached[leaf] = 0;
   }
 }
 
-__global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
+__global__ void __launch_bounds__(kMeshThreads, kMeshBlocksAtOnce)
     mesh_tensor_kernel(const MeshTensorJob job) {
   __shared__ SharedMeshTensor shared;
   const std::int64_t tensors = job.tensors();
@@ -115,7 +124,7 @@ __global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
   const std::int64_t all = job.leaves();
   std::uint64_t* own = job.scratch + std::int64_t{blockIdx.x} * 3 * all;
   const MeshScratch scratch{own, own + all, own + 2 * all};
-  for (std::int64_t leaf = threadIdx.x; leaf < all; leaf += kTensorThreads) {
+  for (std::int64_t leaf = threadIdx.x; leaf < all; leaf += kMeshThreads) {
     scratch.reached[leaf] = 0;
   }
   for (std::int64_t t = blockIdx.x; t < tensors; t += gridDim.x) {
@@ -160,8 +169,7 @@ void sum_edges_cuda(const Context& context, const TriangleLengths& lengths,
 void compute_mesh_tensors_cuda(const Context& context, const MeshTensorJob& job) {
   const std::int64_t room = min_of(job.pairs.size, job.out.capacity);
   const std::int64_t blocks = clamp<std::int64_t>(room, 1, kMeshBlocks);
-  mesh_tensor_kernel<<<static_cast<unsigned>(blocks), kTensorThreads, 0, cuda_stream(context)>>>(
-      job);
+  mesh_tensor_kernel<<<static_cast<unsigned>(blocks), kMeshThreads, 0, cuda_stream(context)>>>(job);
   check_launch("mesh_tensor");
 }
 

@@ -2,184 +2,190 @@
 #pragma once
 
 #include "sextant/descriptor/tensor_block.cuh"
+#include "sextant/descriptor/tensor_tile_math.h"
 
 // Which triangles of an organised surface count for a tensor: those that meet its cube and, when it
-// grows, are connected with the pair. Bitmaps of a window, two bits a cell. For .cu files only.
+// grows, are connected with the pair. Two words of bits for each tile that may meet the cube. For
+// .cu files only.
 
 namespace sextant::detail {
 
-/// Words of the bitmaps that a window may have in shared memory: 256 × 128 cells. With the defaults
-/// a cube sees some 40 × 40.
-constexpr int kSharedWords = 1024;
-
-/// The corners of the triangle at a bit of a word.
-struct LocalTriangle {
-  Vec3f a, b, c;
+/// Where a tile is among those of the image.
+struct TilePlace {
+  int column, row;
 };
-__device__ inline LocalTriangle triangle_at(const TensorJob& job, const TensorCube& cube, int u,
-                                            int v, int second) {
-  const ImageView<const Vec3f>& points = job.surface.points;
-  const Vec3f right = cube.local(points(u + 1, v));
-  const Vec3f below = cube.local(points(u, v + 1));
-  if (second) return {right, below, cube.local(points(u + 1, v + 1))};
-  return {cube.local(points(u, v)), below, right};
+
+/// A block's tables of tiles, in shared or in global memory.
+struct TileTables {
+  TilePlace* tile;    ///< that may meet the cube; in any order
+  int* counting;      ///< places in the tables of tiles with triangles that count; in any order
+  int* place;         ///< in the tables, of each tile in a window of tiles; -1 of others
+  TileBits* open;     ///< triangles that meet the cube
+  TileBits* reached;  ///< those that count
+  int most_tiles;
+  int most_places;
+};
+
+/// Which tiles the tables have, and the window around them.
+struct TilesFound {
+  int tiles, counting;
+  int column0, row0, column1, row1;
+
+  __device__ void clear() {
+    tiles = counting = 0;
+    column0 = row0 = INT32_MAX;
+    column1 = row1 = 0;
+  }
+  __device__ int across() const { return column1 - column0; }
+  __device__ std::int64_t places() const { return std::int64_t{across()} * (row1 - row0); }
+  __device__ bool has(int column, int row) const {
+    return column >= column0 && column < column1 && row >= row0 && row < row1;
+  }
+  __device__ int place_of(int column, int row) const {
+    return (row - row0) * across() + column - column0;
+  }
+};
+
+/// Lists the tiles that may meet the cube; all threads of the block call it. Tiles without room are
+/// counted alone.
+__device__ inline void list_tiles(const TensorJob& job, const TensorCube& cube, int* listed,
+                                  int* length, TilesFound& found, const TileTables& tables) {
+  for_each_box(cube, job.boxes, job.groups(), listed, length, [&](int group, int tile) {
+    const CellWindow cells = job.tile_window(group, tile);
+    const TilePlace place{cells.u0 / kTileCells, cells.v0 / kTileCells};
+    atomicMin(&found.column0, place.column);
+    atomicMin(&found.row0, place.row);
+    atomicMax(&found.column1, place.column + 1);
+    atomicMax(&found.row1, place.row + 1);
+    const int at = atomicAdd(&found.tiles, 1);
+    if (at < tables.most_tiles) tables.tile[at] = place;
+  });
 }
 
-/// The triangles of a cell that meet the cube, and those of them that have an end of the pair.
-struct CellTriangles {
-  bool first = false, second = false;
-  bool first_seed = false, second_seed = false;
-};
-__device__ inline CellTriangles triangles_of(const TensorJob& job, const TensorCube& cube,
-                                             const PointPair& pair, int u, int v) {
-  CellTriangles found;
-  const std::uint8_t cell = job.surface.cells(u, v);
-  if ((cell & 3) == 0) return found;
-  const int width = job.surface.points.width;
-  const std::int32_t here = v * width + u;
-  const auto is_end = [&](std::int32_t point) { return point == pair.p || point == pair.q; };
-  const bool shared_seed = is_end(here + 1) || is_end(here + width);
-  if (cell & 1) {
-    const LocalTriangle t = triangle_at(job, cube, u, v, 0);
-    found.first = cube.meets(t.a, t.b, t.c);
-    found.first_seed = found.first && (shared_seed || is_end(here));
-  }
-  if (cell & 2) {
-    const LocalTriangle t = triangle_at(job, cube, u, v, 1);
-    found.second = cube.meets(t.a, t.b, t.c);
-    found.second_seed = found.second && (shared_seed || is_end(here + width + 1));
-  }
-  return found;
+__device__ inline CellWindow cells_of(const TensorJob& job, const TilePlace& tile) {
+  const int u0 = tile.column * kTileCells, v0 = tile.row * kTileCells;
+  return {u0, v0, min_of(u0 + kTileCells, job.surface.cells.width),
+          min_of(v0 + kTileCells, job.surface.cells.height)};
 }
 
-/// The same of the lanes of a warp, a bit each.
-struct WarpTriangles {
-  unsigned first, second, first_seed, second_seed;
+constexpr int kTileCorners = (kTileCells + 1) * (kTileCells + 1);
 
-  __device__ explicit WarpTriangles(const CellTriangles& own)
-      : first(__ballot_sync(kAllLanes, own.first)),
-        second(__ballot_sync(kAllLanes, own.second)),
-        first_seed(__ballot_sync(kAllLanes, own.first_seed)),
-        second_seed(__ballot_sync(kAllLanes, own.second_seed)) {}
-
-  /// Two bits a cell, of the cells in `lanes` from lane `begin` on.
-  __device__ std::uint64_t open(int begin, unsigned lanes) const {
-    return spread_bits(first >> begin & lanes) | spread_bits(second >> begin & lanes) << 1;
-  }
-  __device__ std::uint64_t seeds(int begin, unsigned lanes) const {
-    return spread_bits(first_seed >> begin & lanes) | spread_bits(second_seed >> begin & lanes)
-                                                          << 1;
-  }
-};
-
-/// A warp makes a word: lane u looks at cell u.
-__device__ inline void find_in_window(const TensorJob& job, const TensorCube& cube,
-                                      const PointPair& pair, const CellWindow& window,
-                                      std::uint64_t* open, std::uint64_t* reached) {
+/// A warp takes a tile: first the sides of the cube on which its corners lie, then its triangles.
+/// `sides` has room for kTileCorners of each warp.
+__device__ inline void find_triangles(const TensorJob& job, const TensorCube& cube,
+                                      const TilesFound& found, std::uint8_t* sides,
+                                      const TileTables& tables) {
+  constexpr int kAlong = kTileCells + 1;
+  constexpr int kCellTurns = kTileCells * kTileCells / kWarpLanes;
+  constexpr int kCornerTurns = (kTileCorners + kWarpLanes - 1) / kWarpLanes;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  const int words = window.words();
-  for (int i = threadIdx.x / kWarpLanes; i < window.rows() * words; i += kTensorWarps) {
-    const int u = window.u0 + i % words * kCellsPerWord + lane;
-    const int v = window.v0 + i / words;
-    const WarpTriangles found(u < window.u1 ? triangles_of(job, cube, pair, u, v)
-                                            : CellTriangles{});
+  const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  const bool all = job.mode == TensorMode::kAll;
+  std::uint8_t* own = sides + warp * kTileCorners;
+  for (int i = warp; i < found.tiles; i += block_warps()) {
+    const CellWindow cells = cells_of(job, tables.tile[i]);
+    // All that is read from global memory first, so that it is waited for once. Corners outside the
+    // image are those of its border, and cells outside have no triangles.
+    unsigned exists[kCellTurns];
+#pragma unroll
+    for (int turn = 0; turn < kCellTurns; ++turn) {
+      const int cell = turn * kWarpLanes + lane;
+      const int u = cells.u0 + cell % kTileCells;
+      const int v = cells.v0 + cell / kTileCells;
+      exists[turn] = u < cells.u1 && v < cells.v1 ? job.surface.cells(u, v) : 0u;
+    }
+    Vec3f points[kCornerTurns];
+#pragma unroll
+    for (int turn = 0; turn < kCornerTurns; ++turn) {
+      const int corner = min_of(turn * kWarpLanes + lane, kTileCorners - 1);
+      points[turn] = job.surface.points(min_of(cells.u0 + corner % kAlong, cells.u1),
+                                        min_of(cells.v0 + corner / kAlong, cells.v1));
+    }
+#pragma unroll
+    for (int turn = 0; turn < kCornerTurns; ++turn) {
+      const int corner = turn * kWarpLanes + lane;
+      const unsigned on = sides_of(cube, cube.local(points[turn]));
+      if (corner < kTileCorners) own[corner] = static_cast<std::uint8_t>(on);
+    }
+    __syncwarp();
+    TileBits open{0, 0};
+#pragma unroll
+    for (int turn = 0; turn < kCellTurns; ++turn) {
+      const int cell = turn * kWarpLanes + lane;
+      const std::uint8_t* here = own + cell / kTileCells * kAlong + cell % kTileCells;
+      const unsigned right = here[1], below = here[kAlong];
+      const bool first = (exists[turn] & 1) && meets_cube(here[0], below, right);
+      const bool second = (exists[turn] & 2) && meets_cube(right, below, here[kAlong + 1]);
+      open.first |= std::uint64_t{__ballot_sync(kAllLanes, first)} << (turn * kWarpLanes);
+      open.second |= std::uint64_t{__ballot_sync(kAllLanes, second)} << (turn * kWarpLanes);
+    }
     if (lane == 0) {
-      open[i] = found.open(0, kAllLanes);
-      reached[i] = job.mode == TensorMode::kAll ? open[i] : found.seeds(0, kAllLanes);
+      tables.open[i] = open;
+      tables.reached[i] = all ? open : TileBits{0, 0};
     }
+    __syncwarp();  // the next tile's sides come to the same place
   }
 }
 
-/// A warp takes a tile (group · kTilesPerGroup + tile), four of its rows at a time. Tiles begin at
-/// multiples of their width, and so does the window: the cells of a row lie in one word.
-__device__ inline void find_in_tiles(const TensorJob& job, const TensorCube& cube,
-                                     const PointPair& pair, const CellWindow& window,
-                                     const int* tiles, int count, std::uint64_t* open,
-                                     std::uint64_t* reached) {
-  constexpr int kRowsAtOnce = kWarpLanes / kTileCells;
-  constexpr unsigned kRowLanes = (1u << kTileCells) - 1;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  const int words = window.words();
-  for (int i = threadIdx.x; i < window.rows() * words; i += kTensorThreads) {
-    open[i] = 0;
-    reached[i] = 0;
-  }
+/// Says of each tile of the window where it is in the tables.
+__device__ inline void fill_places(const TilesFound& found, const TileTables& tables) {
+  const int places = static_cast<int>(found.places());
+  for (int i = threadIdx.x; i < places; i += block_threads()) tables.place[i] = -1;
   __syncthreads();
-  for (int i = threadIdx.x / kWarpLanes; i < count; i += kTensorWarps) {
-    const CellWindow cells = job.tile_window(tiles[i] / kTilesPerGroup, tiles[i] % kTilesPerGroup);
-    for (int top = cells.v0; top < cells.v1; top += kRowsAtOnce) {
-      const int u = cells.u0 + lane % kTileCells;
-      const int v = top + lane / kTileCells;
-      const bool inside = u < cells.u1 && v < cells.v1;
-      const WarpTriangles found(inside ? triangles_of(job, cube, pair, u, v) : CellTriangles{});
-      const int row = top + lane;
-      if (lane >= kRowsAtOnce || row >= cells.v1) continue;
-      const std::uint64_t all = found.open(lane * kTileCells, kRowLanes);
-      if (all == 0) continue;
-      const int column = cells.u0 - window.u0;
-      const int word = (row - window.v0) * words + column / kCellsPerWord;
-      const int shift = 2 * (column % kCellsPerWord);
-      const std::uint64_t seeds =
-          job.mode == TensorMode::kAll ? all : found.seeds(lane * kTileCells, kRowLanes);
-      using Word = unsigned long long;  // as atomicOr has it
-      atomicOr(reinterpret_cast<Word*>(open + word), static_cast<Word>(all << shift));
-      if (seeds)
-        atomicOr(reinterpret_cast<Word*>(reached + word), static_cast<Word>(seeds << shift));
-    }
+  for (int i = threadIdx.x; i < found.tiles; i += block_threads()) {
+    const TilePlace tile = tables.tile[i];
+    tables.place[found.place_of(tile.column, tile.row)] = i;
   }
 }
 
-/// What word i has reached after one more step.
-__device__ inline std::uint64_t grown_word(const CellWindow& window, const std::uint64_t* open,
-                                           const volatile std::uint64_t* reached, int i) {
-  const int words = window.words();
-  const int all = window.rows() * words;
-  const int column = i % words;
-  const std::uint64_t from =
-      reached_from(i >= words ? reached[i - words] : 0, i + words < all ? reached[i + words] : 0,
-                   column > 0 ? reached[i - 1] : 0, column + 1 < words ? reached[i + 1] : 0);
-  return filled_runs(open[i], reached[i] | from);
-}
-
-/// Until nothing more is reached, with the bitmaps in shared memory: all read, then all write.
-__device__ inline void grow_in_steps(const CellWindow& window, const std::uint64_t* open,
-                                     std::uint64_t* reached) {
-  constexpr int kWordsPerThread = kSharedWords / kTensorThreads;
-  const int all = window.rows() * window.words();
-  int changed = 1;
-  while (changed) {
-    std::uint64_t grown[kWordsPerThread];
-#pragma unroll
-    for (int k = 0; k < kWordsPerThread; ++k) {
-      const int i = static_cast<int>(threadIdx.x) + k * kTensorThreads;
-      grown[k] = i < all ? grown_word(window, open, reached, i) : 0;
-    }
-    __syncthreads();
-    changed = 0;
-#pragma unroll
-    for (int k = 0; k < kWordsPerThread; ++k) {
-      const int i = static_cast<int>(threadIdx.x) + k * kTensorThreads;
-      if (i >= all || reached[i] == grown[k]) continue;
-      reached[i] = grown[k];
-      changed = 1;
-    }
-    changed = __syncthreads_or(changed);
+/// Reaches the triangles around both ends of the pair: eight threads, a cell each.
+__device__ inline void reach_pair(const TensorJob& job, const PointPair& pair,
+                                  const TilesFound& found, const TileTables& tables) {
+  if (threadIdx.x >= 8) return;
+  const std::int32_t point = threadIdx.x < 4 ? pair.p : pair.q;
+  const int left = static_cast<int>(threadIdx.x) & 1, up = static_cast<int>(threadIdx.x) >> 1 & 1;
+  const int u = point % job.surface.points.width - left;
+  const int v = point / job.surface.points.width - up;
+  if (u < 0 || v < 0 || !found.has(u / kTileCells, v / kTileCells)) return;
+  const int at = tables.place[found.place_of(u / kTileCells, v / kTileCells)];
+  if (at < 0) return;
+  using Word = unsigned long long;  // as atomicOr has it
+  const Word bit = Word{1} << (v % kTileCells * kTileCells + u % kTileCells);
+  // The point is a corner of the first triangle but below and to the right, of the second but above
+  // and to the left.
+  if (!(left && up)) {
+    atomicOr(reinterpret_cast<Word*>(&tables.reached[at].first), bit & tables.open[at].first);
+  }
+  if (left || up) {
+    atomicOr(reinterpret_cast<Word*>(&tables.reached[at].second), bit & tables.open[at].second);
   }
 }
 
-/// The same in global memory. Words are changed while others read them: a thread may see the old or
-/// the new one, and what is reached in the end is the same.
-__device__ inline void grow_at_once(const CellWindow& window, const std::uint64_t* open,
-                                    volatile std::uint64_t* reached) {
-  const int all = window.rows() * window.words();
+/// Until nothing more is reached: a thread floods a tile, all read, then all write.
+__device__ inline void grow_over_tiles(const TilesFound& found, const TileTables& tables) {
   int changed = 1;
   while (changed) {
     changed = 0;
-    for (int i = threadIdx.x; i < all; i += kTensorThreads) {
-      const std::uint64_t grown = grown_word(window, open, reached, i);
-      if (grown == reached[i]) continue;
-      reached[i] = grown;
-      changed = 1;
+    for (int begin = 0; begin < found.tiles; begin += block_threads()) {
+      const int i = begin + static_cast<int>(threadIdx.x);
+      TileBits before{0, 0}, after{0, 0};
+      if (i < found.tiles) {
+        const auto [column, row] = tables.tile[i];
+        const auto tile_at = [&](int c, int r) {
+          const int at = found.has(c, r) ? tables.place[found.place_of(c, r)] : -1;
+          return at < 0 ? TileBits{0, 0} : tables.reached[at];
+        };
+        before = tables.reached[i];
+        const TileBits from = reached_across(tile_at(column - 1, row), tile_at(column + 1, row),
+                                             tile_at(column, row - 1), tile_at(column, row + 1));
+        after = flooded(tables.open[i], {before.first | from.first, before.second | from.second});
+      }
+      __syncthreads();
+      if (!(after == before)) {
+        tables.reached[i] = after;
+        changed = 1;
+      }
+      __syncthreads();
     }
     changed = __syncthreads_or(changed);
   }
