@@ -2,7 +2,7 @@
 #include "sextant/core/for_each.h"
 #include "sextant/descriptor/shot_color_math.h"
 #include "sextant/descriptor/shot_job.h"
-#include "sextant/geometry/neighbours_warp.cuh"
+#include "sextant/descriptor/shot_warp.cuh"
 
 namespace sextant::detail {
 
@@ -24,59 +24,40 @@ struct OrderNormal {
   }
 };
 
-constexpr int kWarpsPerBlock = 4;
-constexpr int kBlocks = 8;  // on a multiprocessor: half of its warps
-/// Neighbours that are listed at once; more are looked for a second time.
-constexpr int kListRoom = 512;
-/// Of a warp: its list and runs; the histogram follows.
-constexpr int kWordsBeforeHistogram = kListRoom + sizeof(WarpRuns) / sizeof(std::uint32_t);
-
-using VoterList = WarpList<kListRoom>;
-
-/// What the votes of a keypoint's neighbours have in common.
-struct Voting {
-  const ShotJob& job;
-  const OrderedNormal* normals;
-  Vec3f p;
-  LocalFrame frame;
-  Vec3f keypoint_lab;
-  float scale;
-  std::uint32_t* histogram;
-
-  template <bool kExact>
-  __device__ void count(const ShotVotes<float>& votes) const {
-#pragma unroll
-    for (int v = 0; v < (kExact ? kShotVotes : kApproxShotVotes); ++v) {
-      // Half of the shares are nothing at all.
-      const auto amount = static_cast<std::uint32_t>(votes.amount[v] + 0.5f);
-      if (amount != 0) atomicAdd(histogram + static_cast<int>(votes.entry[v]), amount);
-    }
+__device__ void count_votes(const ShotVotes<float>& votes, std::uint32_t* histogram) {
+  for (int v = 0; v < kShotVotes; ++v) {
+    // Half of the shares are nothing at all.
+    const auto amount = static_cast<std::uint32_t>(votes.amount[v] + 0.5f);
+    if (amount != 0) atomicAdd(histogram + static_cast<int>(votes.entry[v]), amount);
   }
+}
 
-  /// Counts the vote of the neighbour at `place`.
-  template <bool kColor, bool kExact>
-  __device__ void vote(std::uint32_t place) const {
-    const OrderedNormal known = normals[place];
-    const GridPoint q = job.grid.points[place];
-    const float distance = std::sqrt(squared_distance(q.position, p));
-    if (known.votes == 0.0f || distance < kLeastShotDistance) return;
-    const Vec3f offset = q.position - p;
-    const Vec3f local{frame_dot(offset, frame.x), frame_dot(offset, frame.y),
-                      frame_dot(offset, frame.z)};
-    ShotSphere sphere = job.sphere;
-    sphere.exact = kExact;
-    const ShotPlace<float> in_sphere = shot_place(local, distance, 1.0f / distance, sphere);
-    if (job.shape) {
-      const ShotBin<float> bin = shape_bin(frame_dot(known.normal, frame.z), job.bins);
-      count<kExact>(votes_of(in_sphere, bin, static_cast<float>(job.shape_bins), 0.0f, scale));
-    }
-    if constexpr (kColor) {
-      const ShotBin<float> bin = color_bin(job.lab[q.index], keypoint_lab, job.bins);
-      count<kExact>(votes_of(in_sphere, bin, static_cast<float>(kColorBins),
-                             static_cast<float>(job.color_base), scale));
-    }
+/// The vote of the neighbour at `place`.
+template <bool kColor>
+__device__ void vote(const ShotJob& job, const OrderedNormal* normals, std::uint32_t place,
+                     const Vec3f& p, const LocalFrame& frame, const Vec3f& keypoint_lab,
+                     float scale, std::uint32_t* histogram) {
+  const OrderedNormal known = normals[place];
+  const GridPoint q = job.grid.points[place];
+  const float distance_sq = squared_distance(q.position, p);
+  const float distance = std::sqrt(distance_sq);
+  if (known.votes == 0.0f || distance < kLeastShotDistance) return;
+  const Vec3f offset = q.position - p;
+  const Vec3f local{frame_dot(offset, frame.x), frame_dot(offset, frame.y),
+                    frame_dot(offset, frame.z)};
+  const ShotPlace<float> place_in_sphere = shot_place(local, distance, 1.0f / distance, job.sphere);
+  if (job.shape) {
+    const ShotBin<float> bin = shape_bin(frame_dot(known.normal, frame.z), job.bins);
+    count_votes(votes_of(place_in_sphere, bin, static_cast<float>(job.shape_bins), 0.0f, scale),
+                histogram);
   }
-};
+  if constexpr (kColor) {
+    const ShotBin<float> bin = color_bin(job.lab[q.index], keypoint_lab, job.bins);
+    count_votes(votes_of(place_in_sphere, bin, static_cast<float>(kColorBins),
+                         static_cast<float>(job.color_base), scale),
+                histogram);
+  }
+}
 
 __device__ void refuse(const ShotJob& job, std::int64_t index, ShotStatus status,
                        const LocalFrame& frame) {
@@ -88,17 +69,17 @@ __device__ void refuse(const ShotJob& job, std::int64_t index, ShotStatus status
   if (job.frames) store_frame(frame, job.frames + 3 * index);
 }
 
-/// Scales the counts to length 1; false when nobody voted. The sum of all counts has 31 bits, so
-/// their squares' has 62.
+/// Scales the counts to length 1; false when nobody voted.
 __device__ bool write_row(const ShotJob& job, std::int64_t index, const std::uint32_t* histogram) {
   const int lane = lane_index();
-  std::uint64_t squares = 0;
+  double squares = 0;
   for (int i = lane; i < job.length; i += kWarp) {
-    squares += std::uint64_t{histogram[i]} * histogram[i];
+    const double count = histogram[i];
+    squares += count * count;
   }
   squares = warp_sum(squares);
-  if (squares == 0) return false;
-  const float inverse = static_cast<float>(1.0 / std::sqrt(static_cast<double>(squares)));
+  if (!(squares > 0.0)) return false;
+  const float inverse = static_cast<float>(1.0 / std::sqrt(squares));
   float* const row = job.values + index * job.length;
   for (int i = lane; i < job.length; i += kWarp) {
     row[i] = static_cast<float>(histogram[i]) * inverse;
@@ -106,85 +87,64 @@ __device__ bool write_row(const ShotJob& job, std::int64_t index, const std::uin
   return true;
 }
 
-/// Counts the votes of all neighbours or, where not all are to vote, of some that are evenly spread
-/// over their order. The list holds all of them or the last ones.
-template <bool kColor, bool kExact>
-__device__ void count_votes(const Voting& voting, WarpNeighbours& neighbours, VoterList& list,
-                            int within, int voters) {
-  const auto vote_listed = [&] {
-    list.visit([&](std::uint32_t place) { voting.vote<kColor, kExact>(place); });
-  };
-  if (voters == within && within == list.size()) return vote_listed();
-  list.clear();
-  int seen = 0;
-  neighbours.for_each_batch([&](std::uint32_t place, bool near) {
-    if (voters != within) {
-      const unsigned all = __ballot_sync(kAllLanes, near);
-      near = near && is_voter(seen + __popc(all & lanes_before()), voters, within);
-      seen += __popc(all);
-    }
-    list.add(place, near, vote_listed);
-  });
-  vote_listed();
-}
-
-template <bool kColor, bool kExact>
-__global__ void __launch_bounds__(kWarp* kWarpsPerBlock, kBlocks)
-    describe(const ShotJob job, const OrderedNormal* normals, const Vec3f* frames) {
+template <bool kColor>
+__global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
+    describe(const ShotJob job, const OrderedNormal* normals) {
   extern __shared__ std::uint32_t shared[];
   const int lane = lane_index();
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  std::uint32_t* const list = shared + warp * (kListRoom + job.length);
+  std::uint32_t* const histogram = list + kListRoom;
   const std::int64_t query = std::int64_t{blockIdx.x} * kWarpsPerBlock + warp;
   if (query >= job.count) return;
-  std::uint32_t* const own = shared + warp * (kWordsBeforeHistogram + job.length);
-  std::uint32_t* const histogram = own + kWordsBeforeHistogram;
   const GridPoint keypoint = job.queries[query];
+  const Vec3f p = keypoint.position;
   const std::int64_t index = keypoint.index;
-  if (!is_finite(keypoint.position)) return refuse(job, index, ShotStatus::kNotFinite, {});
-  const Vec3f* const axes = frames + 3 * index;
-  if (!is_frame(axes)) return refuse(job, index, ShotStatus::kNoFrame, {});
-  const LocalFrame frame{axes[0], axes[1], axes[2]};
+  if (!is_finite(p)) return refuse(job, index, ShotStatus::kNotFinite, {});
 
-  WarpNeighbours neighbours(job.grid, *reinterpret_cast<WarpRuns*>(own + kListRoom),
-                            keypoint.position, job.radius_m);
-  VoterList list(own);
-  int within = 0;
-  neighbours.for_each_batch([&](std::uint32_t place, bool near) {
-    within += __popc(__ballot_sync(kAllLanes, near));
-    list.add(place, near, [] {});
-  });
-  if (within == 0) return refuse(job, index, ShotStatus::kTooFew, {});
-  if (within < kLeastShotNeighbours) return refuse(job, index, ShotStatus::kTooFew, frame);
+  WarpNeighbourhood neighbours(job.grid, list);
+  LocalFrame frame;
+  if (job.given_frames) {
+    const Vec3f* const given = job.given_frames + 3 * index;
+    if (is_frame(given)) frame = {given[0], given[1], given[2]};
+    neighbours.find(p, job.radius_m);
+  } else {
+    neighbours.find(p, job.frame_radius_m);
+    frame = warp_frame(neighbours, job.grid, p, job.frame_radius_m);
+    if (job.frame_radius_m != job.radius_m) {
+      neighbours.find(p, job.radius_m);
+    }
+  }
+  if (!is_finite(frame.x)) return refuse(job, index, ShotStatus::kNoFrame, {});
+  if (neighbours.within() == 0) return refuse(job, index, ShotStatus::kTooFew, {});
+  if (neighbours.within() < kLeastShotNeighbours) {
+    return refuse(job, index, ShotStatus::kTooFew, frame);
+  }
 
   for (int i = lane; i < job.length; i += kWarp) histogram[i] = 0;
+  neighbours.thin_out(
+      static_cast<int>(voters_among(neighbours.within(), job.exact, job.most_neighbours)));
   __syncwarp();
-  const int voters = static_cast<int>(voters_among(within, kExact, job.most_neighbours));
-  const Voting voting{job,
-                      normals,
-                      keypoint.position,
-                      frame,
-                      kColor ? job.keypoint_lab[index] : Vec3f{},
-                      vote_scale(voters),
-                      histogram};
-  count_votes<kColor, kExact>(voting, neighbours, list, within, voters);
+  const float scale = vote_scale(neighbours.count());
+  const Vec3f keypoint_lab = kColor ? job.keypoint_lab[index] : Vec3f{};
+  neighbours.visit([&](std::uint32_t place) {
+    vote<kColor>(job, normals, place, p, frame, keypoint_lab, scale, histogram);
+  });
+  __syncwarp();
   if (!write_row(job, index, histogram)) return refuse(job, index, ShotStatus::kNoVote, frame);
   if (lane != 0) return;
   job.status[index] = ShotStatus::kDescribed;
   if (job.frames) store_frame(frame, job.frames + 3 * index);
 }
 
-template <bool kColor, bool kExact>
-void launch(const Context& context, const ShotJob& job, const OrderedNormal* normals,
-            const Vec3f* frames) {
+template <bool kColor>
+void launch(const Context& context, const ShotJob& job, const OrderedNormal* normals) {
   const auto blocks = static_cast<unsigned>((job.count + kWarpsPerBlock - 1) / kWarpsPerBlock);
   const auto bytes =
-      static_cast<std::size_t>(kWarpsPerBlock * (kWordsBeforeHistogram + job.length)) *
-      sizeof(std::uint32_t);
-  static_assert(
-      kWarpsPerBlock * (kWordsBeforeHistogram + kShotVolumes * (11 + kColorBins)) * 4 <= 48 * 1024,
-      "more shared memory than a kernel gets without asking");
-  describe<kColor, kExact>
-      <<<blocks, kWarp * kWarpsPerBlock, bytes, cuda_stream(context)>>>(job, normals, frames);
+      static_cast<std::size_t>(kWarpsPerBlock * (kListRoom + job.length)) * sizeof(std::uint32_t);
+  static_assert(kWarpsPerBlock * (kListRoom + kShotVolumes * (11 + kColorBins)) * 4 <= 48 * 1024,
+                "more shared memory than a kernel gets without asking");
+  describe<kColor><<<blocks, kWarp * kWarpsPerBlock, bytes, cuda_stream(context)>>>(job, normals);
   check_launch("describe");
 }
 
@@ -194,20 +154,8 @@ void compute_shot_cuda(const Context& context, const ShotJob& job) {
   if (job.count == 0) return;
   Buffer<OrderedNormal> normals(context, job.grid.size);
   for_each(context, job.grid.size, OrderNormal{job.grid, job.normals, normals.data()});
-  Buffer<Vec3f> computed;
-  const Vec3f* frames = job.given_frames;
-  if (!frames) {
-    Vec3f* to = job.frames;
-    if (!to) {
-      computed = Buffer<Vec3f>(context, 3 * job.count);
-      to = computed.data();
-    }
-    compute_local_frames_cuda(context, {job.grid, job.queries, job.count, job.frame_radius_m, to});
-    frames = to;
-  }
-  const auto describe_all = job.lab ? (job.exact ? launch<true, true> : launch<true, false>)
-                                    : (job.exact ? launch<false, true> : launch<false, false>);
-  describe_all(context, job, normals.data(), frames);
+  if (job.lab) return launch<true>(context, job, normals.data());
+  launch<false>(context, job, normals.data());
 }
 
 void gather_keypoints_cuda(const Context& context, std::int64_t count,

@@ -144,102 +144,59 @@ SEXTANT_HD inline const GridBrick* find_brick(const NeighbourGridView& grid, std
   }
 }
 
-/// Points that follow each other in grid.points.
-struct PointRun {
-  std::uint32_t begin = 0, end = 0;
-};
-
-/// The cells of the brick at `at` that lie in the box, counted from the brick's corner; low > high
-/// along an axis where there are none.
-SEXTANT_HD inline CellBox box_in_brick(const Vec3i& at, const CellBox& box) {
-  return {{max_of(box.low.x - at.x * kBrickEdge, 0), max_of(box.low.y - at.y * kBrickEdge, 0),
-           max_of(box.low.z - at.z * kBrickEdge, 0)},
-          {min_of(box.high.x - at.x * kBrickEdge, kBrickEdge - 1),
-           min_of(box.high.y - at.y * kBrickEdge, kBrickEdge - 1),
-           min_of(box.high.z - at.z * kBrickEdge, kBrickEdge - 1)}};
-}
-
-/// The points in cells x0 to x1 of a brick's row; an empty run where no cell is occupied.
-SEXTANT_HD inline PointRun run_in_row(const NeighbourGridView& grid, const GridBrick& brick, int x0,
-                                      int x1, int y, int z) {
-  const std::uint64_t row = ((std::uint64_t{2} << (x1 - x0)) - 1) << x0;
-  const int shift = kBrickEdge * (y + kBrickEdge * z);
-  const std::uint64_t chosen = brick.mask & (row << shift);
-  if (chosen == 0) return {};
-  const std::uint64_t below = (std::uint64_t{1} << (shift + x0)) - 1;
-  const std::uint32_t* first = grid.cell_first + brick.first_cell +
-                               static_cast<std::uint32_t>(count_bits(brick.mask & below));
-  return {first[0], first[count_bits(chosen)]};
-}
-
 /// Calls f(begin, end) for the runs of grid.points in those cells of one brick that lie in the box.
 template <class Function>
 SEXTANT_HD void for_each_run_in_brick(const NeighbourGridView& grid, const GridBrick& brick,
                                       const Vec3i& at, const CellBox& box, Function& f) {
-  const CellBox cells = box_in_brick(at, box);
-  if (cells.low.x > cells.high.x) return;
-  for (int z = cells.low.z; z <= cells.high.z; ++z) {
-    for (int y = cells.low.y; y <= cells.high.y; ++y) {
-      const PointRun run = run_in_row(grid, brick, cells.low.x, cells.high.x, y, z);
-      if (run.begin != run.end) f(run.begin, run.end);
+  const int x0 = max_of(box.low.x - at.x * kBrickEdge, 0);
+  const int y0 = max_of(box.low.y - at.y * kBrickEdge, 0);
+  const int z0 = max_of(box.low.z - at.z * kBrickEdge, 0);
+  const int x1 = min_of(box.high.x - at.x * kBrickEdge, kBrickEdge - 1);
+  const int y1 = min_of(box.high.y - at.y * kBrickEdge, kBrickEdge - 1);
+  const int z1 = min_of(box.high.z - at.z * kBrickEdge, kBrickEdge - 1);
+  if (x0 > x1) return;
+  const std::uint64_t row = ((std::uint64_t{2} << (x1 - x0)) - 1) << x0;
+  for (int z = z0; z <= z1; ++z) {
+    for (int y = y0; y <= y1; ++y) {
+      const int shift = kBrickEdge * (y + kBrickEdge * z);
+      const std::uint64_t chosen = brick.mask & (row << shift);
+      if (chosen == 0) continue;
+      const std::uint64_t below = (std::uint64_t{1} << (shift + x0)) - 1;
+      const std::uint32_t* first = grid.cell_first + brick.first_cell +
+                                   static_cast<std::uint32_t>(count_bits(brick.mask & below));
+      f(first[0], first[count_bits(chosen)]);
     }
   }
 }
-
-/// The bricks that a clipped box may meet, numbered in the order in which for_each_run goes.
-struct BrickRange {
-  Vec3i low, size;
-  int count = 0;
-  bool all = false;  ///< of the whole grid: faster for a box that is mostly empty
-
-  SEXTANT_HD BrickRange(const GridFrame& frame, const CellBox& box) {
-    if (box.low.x > box.high.x || box.low.y > box.high.y || box.low.z > box.high.z) return;
-    low = {box.low.x / kBrickEdge, box.low.y / kBrickEdge, box.low.z / kBrickEdge};
-    size = Vec3i{box.high.x / kBrickEdge + 1, box.high.y / kBrickEdge + 1,
-                 box.high.z / kBrickEdge + 1} -
-           low;
-    const float volume =
-        static_cast<float>(size.x) * static_cast<float>(size.y) * static_cast<float>(size.z);
-    all = volume > static_cast<float>(frame.bricks) + 8.0f;
-    count = all ? frame.bricks : size.x * size.y * size.z;
-  }
-
-  /// The place of number i in grid.bricks, or -1; `at` receives where it lies.
-  SEXTANT_HD std::int32_t find(const NeighbourGridView& grid, int i, Vec3i& at) const {
-    const GridFrame& frame = *grid.frame;
-    if (!all) {
-      at = low + Vec3i{i % size.x, i / size.x % size.y, i / size.x / size.y};
-      const GridBrick* brick = find_brick(grid, brick_number(frame, at));
-      return brick ? static_cast<std::int32_t>(brick - grid.bricks) : -1;
-    }
-    const std::uint64_t nx = static_cast<std::uint64_t>(bricks_along(frame.cells.x));
-    const std::uint64_t ny = static_cast<std::uint64_t>(bricks_along(frame.cells.y));
-    const std::uint64_t number = grid.bricks[i].number;
-    at = {static_cast<int>(number % nx), static_cast<int>(number / nx % ny),
-          static_cast<int>(number / nx / ny)};
-    return i;
-  }
-};
 
 /// Calls f(begin, end) for runs of grid.points that together are the points in a clipped box, each
 /// once, in an order that depends on grid and box alone.
 template <class Function>
 SEXTANT_HD void for_each_run(const NeighbourGridView& grid, const CellBox& box, Function&& f) {
-  const BrickRange bricks(*grid.frame, box);
-  if (bricks.all) {
-    for (int i = 0; i < bricks.count; ++i) {
-      Vec3i at;
-      const std::int32_t brick = bricks.find(grid, i, at);
-      for_each_run_in_brick(grid, grid.bricks[brick], at, box, f);
+  const GridFrame& frame = *grid.frame;
+  if (box.low.x > box.high.x || box.low.y > box.high.y || box.low.z > box.high.z) return;
+  const Vec3i low{box.low.x / kBrickEdge, box.low.y / kBrickEdge, box.low.z / kBrickEdge};
+  const Vec3i high{box.high.x / kBrickEdge, box.high.y / kBrickEdge, box.high.z / kBrickEdge};
+  const float volume = static_cast<float>(high.x - low.x + 1) *
+                       static_cast<float>(high.y - low.y + 1) *
+                       static_cast<float>(high.z - low.z + 1);
+  if (volume > static_cast<float>(frame.bricks) + 8.0f) {
+    // A box that is mostly empty: its occupied bricks are found faster in the list of all.
+    const std::uint64_t nx = static_cast<std::uint64_t>(bricks_along(frame.cells.x));
+    const std::uint64_t ny = static_cast<std::uint64_t>(bricks_along(frame.cells.y));
+    for (std::int32_t i = 0; i < frame.bricks; ++i) {
+      const GridBrick& brick = grid.bricks[i];
+      const std::uint64_t yz = brick.number / nx;
+      const Vec3i at{static_cast<int>(brick.number % nx), static_cast<int>(yz % ny),
+                     static_cast<int>(yz / ny)};
+      for_each_run_in_brick(grid, brick, at, box, f);
     }
     return;
   }
-  // As by their numbers, but without a division for each.
-  const Vec3i end = bricks.low + bricks.size;
-  for (int z = bricks.low.z; z < end.z; ++z) {
-    for (int y = bricks.low.y; y < end.y; ++y) {
-      for (int x = bricks.low.x; x < end.x; ++x) {
-        const GridBrick* brick = find_brick(grid, brick_number(*grid.frame, {x, y, z}));
+  for (int z = low.z; z <= high.z; ++z) {
+    for (int y = low.y; y <= high.y; ++y) {
+      for (int x = low.x; x <= high.x; ++x) {
+        const GridBrick* brick = find_brick(grid, brick_number(frame, {x, y, z}));
         if (brick) for_each_run_in_brick(grid, *brick, {x, y, z}, box, f);
       }
     }
