@@ -37,8 +37,8 @@ function(sextant_compile_settings target)
   target_link_options(${target} PUBLIC $<BUILD_INTERFACE:${sanitize}>)
 endfunction()
 
-# For programs around the library, whose own loops are short: compiled twice as fast, and three times
-# as fast under sanitizers.
+# For programs around the library, whose own loops are short: compiled twice as fast, and under
+# sanitizers three times as fast.
 function(sextant_compile_quickly target)
   set(level $<IF:$<BOOL:${SEXTANT_SANITIZE}>,-O0,$<$<CONFIG:Release>:-O1>>)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${level}>)
