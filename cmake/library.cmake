@@ -21,6 +21,13 @@ if(SEXTANT_WITH_CUDA)
   endforeach()
 endif()
 
+if(SEXTANT_FUZZ)
+  # Fuzzers learn which branches of the readers they reach; anything else it would only slow down.
+  set(readers ${sextant_sources})
+  list(FILTER readers INCLUDE REGEX "/io/|/descriptor_file")
+  set_source_files_properties(${readers} PROPERTIES COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
+endif()
+
 set(SEXTANT_CUDA_ARCHITECTURES_TEXT "${CMAKE_CUDA_ARCHITECTURES}")
 configure_file(${PROJECT_SOURCE_DIR}/sextant/core/build_config.h.in
                ${PROJECT_BINARY_DIR}/generated/sextant/core/build_config.h @ONLY)
