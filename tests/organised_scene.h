@@ -32,6 +32,12 @@ struct OrganisedScene {
   Vec3f& point(int u, int v) { return points[static_cast<std::size_t>(v * width + u)]; }
 };
 
+inline std::vector<Vec3f> normals_of(const OrganisedScene& scene) {
+  std::vector<Vec3f> normals;
+  for (const Vec3d& n : scene.normals) normals.push_back(cast<float>(n));
+  return normals;
+}
+
 struct SceneView {
   int width = 160;
   int height = 120;

@@ -11,12 +11,6 @@
 
 namespace sextant::testing {
 
-inline std::vector<Vec3f> normals_of(const OrganisedScene& scene) {
-  std::vector<Vec3f> normals;
-  for (const Vec3d& n : scene.normals) normals.push_back(cast<float>(n));
-  return normals;
-}
-
 inline Image<Vec3f> image_of(const Context& context, const std::vector<Vec3f>& pixels,
                              const OrganisedScene& scene) {
   return Image<Vec3f>(copy(context, pixels), scene.width, scene.height);

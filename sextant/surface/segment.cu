@@ -3,6 +3,7 @@
 
 #include "sextant/core/scan.h"
 #include "sextant/core/sort.h"
+#include "sextant/core/warp.cuh"
 #include "sextant/surface/segment_run.h"
 
 namespace sextant::detail::segmentation {
@@ -140,7 +141,7 @@ __global__ void __launch_bounds__(kSliceThreads)
     for (int k = 0; k < kSums; ++k) {
       double value = sums[k];
       for (int stride = 16; stride > 0; stride /= 2) {
-        value += __shfl_down_sync(0xffffffffu, value, stride);
+        value += __shfl_down_sync(kAllLanes, value, stride);
       }
       if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32][k] = value;
     }

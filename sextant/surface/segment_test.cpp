@@ -3,47 +3,20 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
-#include "sextant/core/graph.h"
 #include "sextant/core/reduce.h"
-#include "sextant/io/pcd.h"
 #include "sextant/surface/normals.h"
 #include "sextant/surface/segment_math.h"
 #include "tests/devices.h"
-#include "tests/error_message.h"
-#include "tests/labelled_table.h"
-#include "tests/organised_scene.h"
-#include "tests/shared_data.h"
+#include "tests/segmented_scenes.h"
 
 namespace sextant {
 namespace {
 
+using testing::Found;
+using testing::normals_of;
 using testing::OrganisedScene;
-using testing::TableDepth;
-
-std::vector<Vec3f> floats(const std::vector<Vec3d>& vectors) {
-  std::vector<Vec3f> result;
-  for (const Vec3d& v : vectors) result.push_back(cast<float>(v));
-  return result;
-}
-
-/// Labels and regions on the host.
-struct Found {
-  std::vector<std::int32_t> labels;
-  std::vector<SurfaceRegion> regions;
-  std::int32_t at(int u, int v, int width) const {
-    return labels[static_cast<std::size_t>(v * width + u)];
-  }
-};
-
-Found segment_scene(const Context& context, const OrganisedScene& scene,
-                    const std::vector<Vec3f>& normals, const SegmentOptions& options = {}) {
-  const Image<Vec3f> points = scene.on(context);
-  const Image<Vec3f> given(copy(context, normals), scene.width, scene.height);
-  Segmentation result = segment(context, points, given, options);
-  return {to_host(context, result.labels.pixels()), std::move(result.regions)};
-}
+using testing::roof;
+using testing::segment_scene;
 
 /// With the normals that 7 × 7 windows give.
 Found segment_estimated(const Context& context, const OrganisedScene& scene,
@@ -106,7 +79,7 @@ TEST(Segment, SphereStaysOneRegion) {
     // All that is seen is the cap that ends where rays touch: 2 π R² (1 - R / distance). A third of
     // it lies in the three outermost pixels, where it takes true normals.
     const double cap = 2 * std::numbers::pi * 0.08 * 0.08 * (1 - 0.08 / norm(ball.centre));
-    const Found with_truth = segment_scene(context, scene, floats(scene.normals));
+    const Found with_truth = segment_scene(context, scene, normals_of(scene));
     ASSERT_EQ(with_truth.regions.size(), 1u);
     EXPECT_NEAR(with_truth.regions[0].area_m2 / cap, 1.0, 0.05);
   }
@@ -126,17 +99,6 @@ TEST(Segment, CylinderHasAxisAndRadius) {
     EXPECT_NEAR(region.model_centre_m.x, 0.02, 1e-5);
     EXPECT_NEAR(region.model_centre_m.z, 0.9, 1e-5);
   }
-}
-
-/// Two walls that meet in the plane x = 0 and turn away by `angle` from facing the camera.
-OrganisedScene roof(double angle_rad, const testing::SceneView& view = {}) {
-  return testing::look_at(
-      [&](const Vec3d& ray) {
-        const double side = ray.x < 0 ? -1.0 : 1.0;
-        return testing::PlaneSurface{1.0,
-                                     {side * std::sin(angle_rad), 0, -std::cos(angle_rad)}}(ray);
-      },
-      view);
 }
 
 TEST(Segment, CreasesPart) {
@@ -168,7 +130,7 @@ TEST(Segment, DepthStepParts) {
       [](const Vec3d& ray) { return testing::PlaneSurface{ray.x < 0 ? 1.0 : 1.03}(ray); });
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
-    const Found found = segment_scene(context, scene, floats(scene.normals));
+    const Found found = segment_scene(context, scene, normals_of(scene));
     ASSERT_EQ(found.regions.size(), 2u);
     EXPECT_NEAR(found.regions[0].offset_m, -1.0, 1e-5);
     EXPECT_NEAR(found.regions[1].offset_m, -1.03, 1e-5);
@@ -177,7 +139,7 @@ TEST(Segment, DepthStepParts) {
 
 TEST(Segment, PlaneCutByBadNormalsIsJoined) {
   const OrganisedScene scene = testing::look_at(testing::PlaneSurface{1.0});
-  std::vector<Vec3f> normals = floats(scene.normals);
+  std::vector<Vec3f> normals = normals_of(scene);
   for (int v = 0; v < scene.height; ++v) {
     for (int u = 78; u < 82; ++u) {
       normals[static_cast<std::size_t>(v * scene.width + u)] = {0.8f, 0, -0.6f};
@@ -229,7 +191,7 @@ TEST(Segment, SmallRegionsAreDropped) {
   });
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
-    const std::vector<Vec3f> normals = floats(scene.normals);
+    const std::vector<Vec3f> normals = normals_of(scene);
     const Found without = segment_scene(context, scene, normals, {.min_points = 65});
     ASSERT_EQ(without.regions.size(), 1u);
     EXPECT_EQ(without.at(80, 60, scene.width), 0);
@@ -328,223 +290,6 @@ TEST(Segment, RegionsAreThoseOfAFloodFill) {
     EXPECT_EQ(static_cast<int>(found.regions.size()), regions);
     EXPECT_EQ(found.labels, truth);
   }
-}
-
-/// Share of faces that were found with the right kind, over some tables.
-void expect_faces(TableDepth depth, double least_share) {
-  const Context context = Context::cpu();
-  int faces = 0, right = 0, regions = 0;
-  for (const std::uint64_t seed : {21, 22, 23}) {
-    const testing::LabelledTable table = testing::labelled_table(
-        seed, {.depth = depth, .distance_m = 0.6, .width = 400, .height = 300, .focal_px = 328});
-    const Image<Vec3f> points = table.points(context);
-    const Segmentation result = segment(context, points, estimate_normals(context, points));
-    const testing::FaceMatch match =
-        testing::match_faces(table, to_host(context, result.labels.pixels()), result.regions);
-    faces += match.faces;
-    right += match.right_kind;
-    regions += match.regions;
-    EXPECT_EQ(result.regions.at(0).kind, SurfaceKind::kPlane);
-    for (std::size_t f = 0; f < table.faces.size(); ++f) {
-      if (match.region_of_face[f] == 0 || table.faces[f].radius_m == 0) continue;
-      const SurfaceRegion& region =
-          result.regions[static_cast<std::size_t>(match.region_of_face[f] - 1)];
-      EXPECT_NEAR(region.radius_m / table.faces[f].radius_m, 1.0,
-                  depth == TableDepth::kExact ? 0.005 : 0.1);
-    }
-  }
-  EXPECT_GE(right, least_share * faces) << faces << " faces, " << regions << " regions";
-  EXPECT_LE(regions, 1.2 * faces);
-}
-
-// At this distance a pixel is 1.8 mm and the smallest radius 19 px, above the 15 px of a crease.
-// What may be missed are faces seen at a slant, few pixels wide.
-TEST(Segment, FindsFacesOfExactTables) { expect_faces(TableDepth::kExact, 0.85); }
-TEST(Segment, FindsFacesOfRawTables) { expect_faces(TableDepth::kRaw, 0.85); }
-TEST(Segment, FindsFacesOfFilteredTables) { expect_faces(TableDepth::kFiltered, 0.85); }
-
-TEST(Segment, SameBitsOnEveryRunAndThreadCount) {
-  const testing::LabelledTable table = testing::labelled_table(
-      5, {.depth = TableDepth::kRaw, .width = 320, .height = 240, .focal_px = 262.5});
-  std::optional<Found> first;
-  for (const Context& context : testing::all_contexts()) {
-    SCOPED_TRACE(testing::describe(context));
-    const Image<Vec3f> points = copy(context, table.points(Context::cpu()));
-    const Image<Vec3f> normals =
-        copy(context, estimate_normals(Context::cpu(), table.points(Context::cpu())));
-    for (int run = 0; run < 2; ++run) {
-      Segmentation result = segment(context, points, normals);
-      Found found{to_host(context, result.labels.pixels()), std::move(result.regions)};
-      if (!first) first = found;
-      ASSERT_EQ(found.regions.size(), first->regions.size());
-      EXPECT_EQ(found.labels, first->labels);
-      for (std::size_t r = 0; r < found.regions.size(); ++r) {
-        const SurfaceRegion& a = found.regions[r];
-        const SurfaceRegion& b = first->regions[r];
-        if (context.is_cpu()) {
-          EXPECT_EQ(std::memcmp(&a, &b, sizeof a), 0);
-        } else {
-          EXPECT_EQ(a.kind, b.kind);
-          EXPECT_EQ(a.points, b.points);
-          EXPECT_EQ(a.first_index, b.first_index);
-          EXPECT_NEAR(a.area_m2, b.area_m2, 1e-5f * b.area_m2);
-          EXPECT_NEAR(a.rms_m, b.rms_m, 1e-5f * b.rms_m + 1e-8f);
-          if (std::isfinite(b.radius_m)) {
-            EXPECT_NEAR(a.radius_m, b.radius_m, 1e-5f * b.radius_m);
-          }
-        }
-      }
-    }
-  }
-}
-
-TEST(Segment, BadDataGivesNoRegion) {
-  const std::vector<Vec3f> bad_points{{NAN, NAN, NAN}, {INFINITY, 0, 1}, {0, 0, 0},
-                                      {0, 0, -1},      {1, 1, INFINITY}, {0.1f, 0.1f, 1}};
-  for (const Context& context : testing::all_contexts()) {
-    SCOPED_TRACE(testing::describe(context));
-    for (const Vec3f& bad : bad_points) {
-      OrganisedScene scene{40, 30, std::vector<Vec3f>(1200, bad), {}};
-      const std::vector<Vec3f> normals(1200, Vec3f{0, 0, -1});
-      const Found found = segment_scene(context, scene, normals, {.min_points = 4});
-      EXPECT_TRUE(found.regions.empty());
-      for (const std::int32_t label : found.labels) ASSERT_EQ(label, 0);
-    }
-    OrganisedScene scene =
-        testing::look_at(testing::PlaneSurface{1.0}, {.width = 40, .height = 30});
-    EXPECT_TRUE(segment_scene(context, scene, std::vector<Vec3f>(1200, Vec3f{NAN, NAN, NAN}))
-                    .regions.empty());
-    for (const auto& [width, height] : std::vector<std::pair<int, int>>{{0, 0}, {0, 5}, {7, 0}}) {
-      const Segmentation none = segment(context, Image<Vec3f>(context, width, height),
-                                        Image<Vec3f>(context, width, height));
-      EXPECT_TRUE(none.regions.empty());
-      EXPECT_EQ(none.labels.width(), width);
-    }
-    const OrganisedScene one =
-        testing::look_at(testing::PlaneSurface{1.0}, {.width = 1, .height = 1});
-    EXPECT_TRUE(segment_scene(context, one, floats(one.normals)).regions.empty());
-    const OrganisedScene row =
-        testing::look_at(testing::PlaneSurface{1.0}, {.width = 200, .height = 1});
-    const Found line = segment_scene(context, row, floats(row.normals));
-    ASSERT_EQ(line.regions.size(), 1u);  // a strip of a plane, though it might be another's
-    EXPECT_EQ(line.regions[0].points, 200);
-  }
-}
-
-TEST(Segment, ReadsAndWritesImagesWithGaps) {
-  const OrganisedScene scene = roof(0.6, {.width = 60, .height = 40});
-  for (const Context& context : testing::all_contexts()) {
-    SCOPED_TRACE(testing::describe(context));
-    const Found truth = segment_scene(context, scene, floats(scene.normals));
-    const int stride = 71;
-    const auto spread = [&](const std::vector<Vec3f>& from) {
-      std::vector<Vec3f> to(static_cast<std::size_t>(stride * scene.height), Vec3f{0, 0, 9});
-      for (int v = 0; v < scene.height; ++v) {
-        std::copy_n(from.begin() + v * scene.width, scene.width, to.begin() + v * stride);
-      }
-      return copy(context, to);
-    };
-    const Buffer<Vec3f> points = spread(scene.points);
-    const Buffer<Vec3f> normals = spread(floats(scene.normals));
-    Buffer<std::int32_t> labels = copy(
-        context, std::vector<std::int32_t>(static_cast<std::size_t>(stride * scene.height), -5));
-    Buffer<SurfaceRegion> regions(context, region_capacity(60 * 40, 50));
-    Buffer<std::int32_t> count(context, 1);
-    const auto image = [&](auto* data) {
-      return ImageView<std::remove_pointer_t<decltype(data)>>{data, scene.width, scene.height,
-                                                              stride, context.device()};
-    };
-    segment_into(context, image(points.data()), image(normals.data()), {}, image(labels.data()),
-                 regions, count);
-    EXPECT_EQ(to_host(context, count)[0], static_cast<int>(truth.regions.size()));
-    const std::vector<std::int32_t> read = to_host(context, labels);
-    for (int v = 0; v < scene.height; ++v) {
-      for (int u = 0; u < stride; ++u) {
-        const std::int32_t expected = u < scene.width ? truth.at(u, v, scene.width) : -5;
-        ASSERT_EQ(read[static_cast<std::size_t>(v * stride + u)], expected);
-      }
-    }
-  }
-}
-
-TEST(Segment, RunsFromAGraph) {
-  const OrganisedScene scene = roof(0.6);
-  for (const Context& context : testing::all_contexts()) {
-    SCOPED_TRACE(testing::describe(context));
-    const Image<Vec3f> points = scene.on(context);
-    const Image<Vec3f> normals(copy(context, floats(scene.normals)), scene.width, scene.height);
-    Image<std::int32_t> labels(context, scene.width, scene.height);
-    Buffer<SurfaceRegion> regions(context, region_capacity(labels.pixels().size(), 50));
-    Buffer<std::int32_t> count(context, 1);
-    const Graph graph = Graph::capture(
-        context, [&] { segment_into(context, points, normals, {}, labels, regions, count); });
-    graph.launch();
-    graph.launch();
-    EXPECT_EQ(to_host(context, count)[0], 2);
-    EXPECT_EQ(to_host(context, labels.pixels()),
-              segment_scene(context, scene, floats(scene.normals)).labels);
-  }
-}
-
-TEST(Segment, RefusesWrongArguments) {
-  const Context context = Context::cpu(1);
-  const Image<Vec3f> points(context, 8, 6);
-  const Image<Vec3f> other(context, 8, 5);
-  EXPECT_EQ(testing::error_message([&] { segment(context, points, other); }),
-            "normals: 8 x 5 for 8 x 6 points");
-  EXPECT_EQ(testing::error_message([&] { segment(context, points, points, {.min_points = 0}); }),
-            "min_points: 0 is outside [4, 1e+09]");
-  Image<std::int32_t> labels(context, 8, 6);
-  Buffer<SurfaceRegion> regions(context, 3);
-  Buffer<std::int32_t> count(context, 1);
-  EXPECT_EQ(testing::error_message(
-                [&] { segment_into(context, points, points, {}, labels, regions, count); }),
-            "regions: room for 3 instead of 1; see region_capacity");
-}
-
-/// Kinect scenes of boxes on a table, labelled by hand: 1-9 table, 20-29 first object, ...
-TEST(Segment, RegionsOfRealTablesLieOnOneObject) {
-  int scenes = 0;
-  for (const char* name : {"mosd_kinect/test0.pcd", "mosd_kinect/test33.pcd"}) {
-    const std::optional<std::filesystem::path> path = testing::shared_data(name);
-    if (!path) continue;
-    ++scenes;
-    SCOPED_TRACE(name);
-    const Context context = Context::cpu();
-    const Cloud cloud = read_pcd(*path);
-    Image<float> depth_m(context, cloud.width, cloud.height);
-    for (std::size_t i = 0; i < cloud.points.host().size(); ++i) {
-      depth_m.pixels().host()[i] = cloud.points.host()[i].z;
-    }
-    const Image<float> filtered = bilateral_filter(context, depth_m);
-    Image<Vec3f> points(context, cloud.width, cloud.height);
-    for (std::size_t i = 0; i < cloud.points.host().size(); ++i) {
-      const Vec3f p = cloud.points.host()[i];
-      points.pixels().host()[i] = p * (filtered.pixels().host()[i] / p.z);
-    }
-    const Segmentation result = segment(context, points, estimate_normals(context, points));
-    const auto label = std::find_if(cloud.attributes.begin(), cloud.attributes.end(),
-                                    [](const Attribute& a) { return a.name == "label"; });
-    ASSERT_NE(label, cloud.attributes.end());
-    std::map<std::pair<int, int>, int> common;
-    std::map<int, int> best;
-    std::int64_t labelled = 0, covered = 0;
-    for (std::size_t i = 0; i < cloud.points.host().size(); ++i) {
-      const int object = static_cast<int>(label->values.host()[i]) / 10;
-      const std::int32_t region = result.labels.pixels().host()[i];
-      const bool known = label->values.host()[i] > 0;
-      labelled += known;
-      if (!known || region == 0) continue;
-      ++covered;
-      best[region] = std::max(best[region], ++common[{object, region}]);
-    }
-    std::int64_t pure = 0;
-    for (const auto& [region, pixels] : best) pure += pixels;
-    EXPECT_GE(static_cast<double>(pure), 0.97 * static_cast<double>(covered));
-    EXPECT_GE(static_cast<double>(covered), 0.9 * static_cast<double>(labelled));
-    EXPECT_EQ(result.regions.at(0).kind, SurfaceKind::kPlane);
-  }
-  if (scenes == 0) GTEST_SKIP() << "mosd_kinect is not here";
 }
 
 }  // namespace
