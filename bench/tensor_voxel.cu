@@ -50,7 +50,7 @@ __device__ float area_in_bin(const Corners& t, const float (&floor)[3]) {
   if (!clip_to_bin<2>(polygon, floor[2])) return 0.0f;
   if (!clip_to_bin<1>(polygon, floor[1])) return 0.0f;
   if (!clip_to_bin<0>(polygon, floor[0])) return 0.0f;
-  return detail::area_of(detail::area_units(polygon));
+  return detail::area_from(detail::area_units(polygon));
 }
 
 __global__ void __launch_bounds__(kThreads)

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "bench/report.h"
-#include "sextant/core/graph.h"
+#include "bench/time_graph.h"
 #include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/voting.h"
 #include "sextant/synth/survey_clouds.h"
@@ -110,23 +109,6 @@ void compare_on_cpu(const Survey& survey, std::optional<double> least_ratio,
   rows.push_back({what + ", weighted normals", "ms", {}, spread_of(weighted).median, {}, {}});
 }
 
-/// Milliseconds for one launch, from runs of many so that a queue of launches hides their latency.
-double time_graph(const Context& context, const std::function<void()>& work, int samples) {
-  constexpr int kLaunches = 20;
-  const Graph graph = Graph::capture(context, work);
-  graph.launch();
-  context.synchronize();
-  std::vector<double> sample;
-  for (int i = 0; i < samples; ++i) {
-    sample.push_back(milliseconds([&] {
-                       for (int launch = 0; launch < kLaunches; ++launch) graph.launch();
-                       context.synchronize();
-                     }) /
-                     kLaunches);
-  }
-  return spread_of(sample).median;
-}
-
 void measure_on_device(const Context& context, const Survey& survey, std::vector<Row>& rows) {
   const Buffer<Vec3f> points = copy(context, survey.points);
   const VotingOptions cells{.sigma_m = survey.sigma_m};
@@ -140,13 +122,13 @@ void measure_on_device(const Context& context, const Survey& survey, std::vector
   };
   by(second)();  // makes room for everything
   const std::string what = survey.name + " (" + to_string(context.device()) + ")";
-  const double all_pairs = time_graph(context, by(pairs), 10);
-  const double twice = time_graph(context, by(second), 20);
+  const double all_pairs = graph_ms(context, by(pairs));
+  const double twice = graph_ms(context, by(second));
   NeighbourGrid grid(context, points.size());
   const NeighbourGridOptions edge = NeighbourGridOptions::for_radius(1.5f * survey.sigma_m);
-  const double only_grid = time_graph(
-      context, [&] { build_neighbour_grid_into(context, points, edge, grid); }, 60);
-  const double ours = time_graph(context, by(cells), 60);
+  const double only_grid =
+      graph_ms(context, [&] { build_neighbour_grid_into(context, points, edge, grid); });
+  const double ours = graph_ms(context, by(cells));
   rows.push_back({what + ", grid included, peer all pairs", "ms", all_pairs, ours,
                   survey.device_goal_ms, ours <= survey.device_goal_ms});
   rows.push_back({what + ", the grid alone", "ms", {}, only_grid, {}, {}});
@@ -155,8 +137,8 @@ void measure_on_device(const Context& context, const Survey& survey, std::vector
   Buffer<Vec3f> normals(context, points.size());
   const CloudNormalsOptions weighted{.method = CloudNormalsMethod::kWeighted,
                                      .sigma_m = survey.sigma_m};
-  const double planes = time_graph(
-      context, [&] { estimate_cloud_normals_into(context, points, weighted, normals); }, 60);
+  const double planes =
+      graph_ms(context, [&] { estimate_cloud_normals_into(context, points, weighted, normals); });
   rows.push_back({what + ", weighted normals", "ms", {}, planes, {}, {}});
 }
 

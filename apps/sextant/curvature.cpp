@@ -11,7 +11,6 @@
 #include "apps/sextant/options_cli.h"
 #include "apps/sextant/surface_input.h"
 #include "sextant/geometry/mesh.h"
-#include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
 #include "sextant/surface/cloud_curvature.h"
 #include "sextant/surface/curvature_measures.h"

@@ -8,7 +8,7 @@
 #include "apps/sextant/command.h"
 #include "apps/sextant/options_cli.h"
 #include "apps/sextant/surface_input.h"
-#include "sextant/io/geometry_file.h"
+#include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
 #include "sextant/surface/normals.h"
 #include "sextant/surface/triangulate.h"

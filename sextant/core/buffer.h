@@ -156,6 +156,13 @@ Buffer<T> copy(const Context& context, const std::vector<T>& from) {
   return copy(context, view_of(from));
 }
 
+/// Makes a new buffer, without the elements, where it is too small or on another device.
+template <class T>
+void make_room(const Context& context, std::int64_t size, Buffer<T>& buffer) {
+  const bool fits = buffer.size() >= size && buffer.device() == context.device();
+  if (!fits) buffer = Buffer<T>(context, size);
+}
+
 /// A new buffer in host memory with the same elements.
 template <class T>
 Buffer<T> to_host_buffer(const Context& context, const Buffer<T>& from) {

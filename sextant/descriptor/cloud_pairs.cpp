@@ -45,7 +45,7 @@ void find_cloud_pairs_into(const Context& context, const NeighbourGrid& grid,
   require(grid.size() == points.size, "grid: of ", grid.size(), " points instead of ", points.size);
   require(points.size <= INT32_MAX / kPartnersPerPoint, "points: ", points.size, " are too many");
   const detail::Lookers lookers = detail::lookers_of(points.size, options);
-  detail::make_room(context, lookers, workspace);
+  detail::make_pair_room(context, lookers, workspace);
   const detail::PairLimits limits = detail::limits_of(options);
   const detail::CloudPartners search{grid.view(),
                                      points.data,

@@ -57,7 +57,8 @@ struct IssOptions {
 /// pcl::ISSKeypoint3D without border detection finds them: points whose scatter matrix Σ v vᵀ has
 /// λ2 / λ1 < most_ratio_21, λ3 / λ2 < most_ratio_32 and the largest λ3 among such points within
 /// non_max_radius_m; of equal ones, all. Where the neighbourhood is an exact plane (λ3 < 1e-14 λ1)
-/// there is none, while PCL compares what rounding left of λ3.
+/// there is none, while PCL compares what rounding left of λ3 or, where that is negative, unset
+/// memory.
 ///
 /// Distances are strictly less than a radius. Double precision; CPU and CUDA differ only where two
 /// saliencies or a ratio and its bound agree to 1e-12. Cost: two passes over the neighbours, no

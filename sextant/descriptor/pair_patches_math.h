@@ -89,12 +89,11 @@ struct alignas(16) PatchBounds {
 };
 
 /// The patches of an image, row by row, and which of them the pixels of a patch may look at.
-struct PatchGrid {
+struct PairPatchGrid {
   int across = 0;
   int down = 0;
 
-  PatchGrid() = default;
-  SEXTANT_HD PatchGrid(int width, int height)
+  SEXTANT_HD PairPatchGrid(int width, int height)
       : across(width / kPatchEdge_px + (width % kPatchEdge_px != 0)),
         down(height / kPatchEdge_px + (height % kPatchEdge_px != 0)) {}
   SEXTANT_HD int size() const { return across * down; }

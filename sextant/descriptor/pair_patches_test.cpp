@@ -15,12 +15,12 @@ namespace {
 using detail::can_pair;
 using detail::kNobody;
 using detail::kPatchEdge_px;
+using detail::PairPatchGrid;
 using detail::PairsJob;
 using detail::PairTest;
 using detail::Partners;
 using detail::PatchBounds;
 using detail::PatchBoxes;
-using detail::PatchGrid;
 using detail::PatchSteps;
 
 constexpr Vec3f kHole{NAN, NAN, NAN};
@@ -280,7 +280,7 @@ TEST(PatchBounds, LeavingPatchesOutChangesNothing) {
     statistics.resolution_m = search.resolution_m;
     const PairsJob job = job_of(search, pixels, statistics);
     const PairTest test(job.limits, search.resolution_m);
-    const PatchGrid grid(search.width, search.height);
+    const PairPatchGrid grid(search.width, search.height);
     const auto patch_at = [&](int column, int row) {
       Pixels patch;
       for (int i = 0; i < detail::kPatchPixels; ++i) {

@@ -20,25 +20,15 @@ Lookers lookers_of(std::int64_t points, const PairsOptions& options) {
   return {points, some ? options.samples : points, options.seed};
 }
 
-namespace {
-
-template <class T>
-void grow(const Context& context, std::int64_t size, Buffer<T>& buffer) {
-  const bool fits = buffer.size() >= size && buffer.device() == context.device();
-  if (!fits) buffer = Buffer<T>(context, size);
-}
-
-}  // namespace
-
-void make_room(const Context& context, const Lookers& lookers, PairsWorkspace& workspace) {
-  grow(context, lookers.samples * kPartnersPerPoint, workspace.partners);
-  grow(context, lookers.samples + 1, workspace.first);
+void make_pair_room(const Context& context, const Lookers& lookers, PairsWorkspace& workspace) {
+  make_room(context, lookers.samples * kPartnersPerPoint, workspace.partners);
+  make_room(context, lookers.samples + 1, workspace.first);
 }
 
 PatchBounds* make_patch_room(const Context& context, ImageView<const Vec3f> points,
                              PairsWorkspace& workspace) {
-  const std::int64_t patches = PatchGrid(points.width, points.height).size();
-  grow(context, patches * static_cast<std::int64_t>(sizeof(PatchBounds)), workspace.patches);
+  const std::int64_t patches = PairPatchGrid(points.width, points.height).size();
+  make_room(context, patches * static_cast<std::int64_t>(sizeof(PatchBounds)), workspace.patches);
   return reinterpret_cast<PatchBounds*>(workspace.patches.data());
 }
 
@@ -110,7 +100,7 @@ void find_pairs_into(const Context& context, ImageView<const Vec3f> points,
   require(points.pixels() <= INT32_MAX / kPartnersPerPoint, "points: ", points.width, " x ",
           points.height, " are too many");
   const detail::Lookers lookers = detail::lookers_of(points.pixels(), options);
-  detail::make_room(context, lookers, workspace);
+  detail::make_pair_room(context, lookers, workspace);
   detail::PairsJob job{points,
                        normals,
                        statistics.data,

@@ -3,13 +3,13 @@
 #include "sextant/core/cuda_check.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/scan.h"
+#include "sextant/core/warp.cuh"
 #include "sextant/descriptor/pairs_math.h"
 
 namespace sextant::detail {
 
 namespace {
 
-constexpr int kWarp = 32;
 constexpr int kSampleWarps = 4;
 
 /// A warp searches the window of one point: each lane keeps its own three nearest, of which the
@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(kWarp* kSampleWarps) sampled_partners_kernel(c
     float nearest = partners.distance_sq[0];
     std::int32_t index = partners.index[0];
     for (int offset = kWarp / 2; offset > 0; offset /= 2) {
-      const float other = __shfl_xor_sync(0xffffffffu, nearest, offset);
-      const std::int32_t other_index = __shfl_xor_sync(0xffffffffu, index, offset);
+      const float other = __shfl_xor_sync(kAllLanes, nearest, offset);
+      const std::int32_t other_index = __shfl_xor_sync(kAllLanes, index, offset);
       if (Partners::before(other, other_index, nearest, index)) {
         nearest = other;
         index = other_index;

@@ -2,15 +2,14 @@
 // The search of every pixel. Compiled without fused multiply-add, so that CUDA finds the partners
 // of the CPU to the last bit.
 #include "sextant/core/cuda_check.h"
+#include "sextant/core/warp.cuh"
 #include "sextant/descriptor/pair_patches_math.h"
 
 namespace sextant::detail {
 
 namespace {
 
-constexpr int kWarp = 32;
-constexpr unsigned kAllLanes = 0xffffffffu;
-constexpr int kBlockThreads = 128;
+constexpr int kBlockThreads = 128;  // small blocks: what a patch costs differs a lot
 constexpr int kBlockWarps = kBlockThreads / kWarp;
 
 __device__ const PatchSteps kSteps{};
@@ -42,7 +41,7 @@ __device__ Vec3f over_rows(Vec3f value, const Combine& combine) {
 }
 
 __global__ void __launch_bounds__(kBlockThreads)
-    patch_bounds_kernel(const PairsJob job, const PatchGrid grid) {
+    patch_bounds_kernel(const PairsJob job, const PairPatchGrid grid) {
   const int thread = static_cast<int>(blockIdx.x) * kBlockThreads + static_cast<int>(threadIdx.x);
   const int number = thread / kPatchEdge_px;
   const int row = thread % kPatchEdge_px;
@@ -191,7 +190,7 @@ struct WarpSearch {
 };
 
 __global__ void __launch_bounds__(kBlockThreads)
-    dense_partners_kernel(const PairsJob job, const PatchGrid grid) {
+    dense_partners_kernel(const PairsJob job, const PairPatchGrid grid) {
   __shared__ Candidates staged[kBlockWarps];
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
@@ -238,7 +237,7 @@ unsigned blocks_of(std::int64_t threads) {
 }  // namespace
 
 void find_partners_dense_cuda(const Context& context, const PairsJob& job) {
-  const PatchGrid grid(job.points.width, job.points.height);
+  const PairPatchGrid grid(job.points.width, job.points.height);
   const cudaStream_t stream = cuda_stream(context);
   const std::int64_t patches = grid.size();
   patch_bounds_kernel<<<blocks_of(patches * kPatchEdge_px), kBlockThreads, 0, stream>>>(job, grid);

@@ -239,8 +239,9 @@ void find_partners_dense(const Context& context, const PairsJob& job,
 
 PairLimits limits_of(const PairsOptions& options);
 Lookers lookers_of(std::int64_t points, const PairsOptions& options);
-/// Room for the search in a workspace, after checking it against what a list can hold.
-void make_room(const Context& context, const Lookers& lookers, PairsWorkspace& workspace);
+/// Room for the search in a workspace.
+void make_pair_room(const Context& context, const Lookers& lookers, PairsWorkspace& workspace);
+/// Room for the bounds of the patches of an image.
 PatchBounds* make_patch_room(const Context& context, ImageView<const Vec3f> points,
                              PairsWorkspace& workspace);
 /// Writes the list and its length from the partners in the workspace.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sextant/core/warp.cuh"
 #include "sextant/descriptor/local_frame_math.h"
 #include "sextant/descriptor/shot_math.h"
 
@@ -9,8 +10,6 @@
 
 namespace sextant::detail {
 
-inline constexpr int kWarp = 32;
-inline constexpr unsigned kAllLanes = 0xffffffffu;
 /// Neighbours that fit in shared memory; more are looked for anew in every pass. 6 KiB a warp leave
 /// seven blocks of four warps on a multiprocessor.
 inline constexpr int kListRoom = 1536;

@@ -25,12 +25,6 @@ void check_room(const TensorSet& tensors, int bins) {
 
 namespace {
 
-template <class T>
-void grow(const Context& context, Buffer<T>& buffer, std::int64_t size) {
-  const bool fits = buffer.size() >= size && buffer.device() == context.device();
-  if (!fits) buffer = Buffer<T>(context, size);
-}
-
 void check_surface(const Context& context, const OrganisedSurface& surface) {
   const ImageView<const Vec3f>& points = surface.points;
   require_on(context, points, "points");
@@ -104,14 +98,14 @@ void compute_tensors_into(const Context& context, const OrganisedSurface& surfac
                         .bin_resolutions = options.bin_resolutions,
                         .mode = options.mode,
                         .out = detail::rows_of(tensors)};
-  grow(context, workspace.boxes, std::int64_t{job.groups()} * detail::kBoxesPerGroup);
+  make_room(context, std::int64_t{job.groups()} * detail::kBoxesPerGroup, workspace.boxes);
   job.boxes = workspace.boxes.data();
   if constexpr (kBuiltWithCuda) {
     if (context.is_cuda()) {
-      grow(context, workspace.bitmaps,
-           std::int64_t{detail::kLargeBlocks} * detail::kTableWords * job.tiles());
-      grow(context, workspace.large, 1 + tensors.capacity());
-      job.tables = workspace.bitmaps.data();
+      make_room(context, std::int64_t{job.large_blocks()} * detail::kTableWords * job.tiles(),
+                workspace.tables);
+      make_room(context, 1 + tensors.capacity(), workspace.large);
+      job.tables = workspace.tables.data();
       job.large = workspace.large.data();
       detail::surface_boxes_cuda(context, surface, workspace.boxes.data(), job.large);
       return detail::compute_tensors_cuda(context, job);

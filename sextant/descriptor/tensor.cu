@@ -42,16 +42,16 @@ __global__ void __launch_bounds__(kBoxThreads)
   Bounds* to = boxes + std::int64_t{group} * kBoxesPerGroup;
   if (thread == 0) to[1 + tile] = box;
   __syncthreads();
-  if (threadIdx.x >= kWarpLanes) return;
+  if (threadIdx.x >= kWarp) return;
   box = threadIdx.x < kTilesPerGroup ? to[1 + threadIdx.x] : Bounds{};
-  box = joined_over(box, kWarpLanes);
+  box = joined_over(box, kWarp);
   if (threadIdx.x == 0) to[0] = box;
 }
 
 // A tensor has some 40 warps of triangles to cut. Four blocks of eight warps at a time: while one
 // lists tiles or grows, which keeps few threads busy, the others cut.
 constexpr int kTensorThreads = 256;
-constexpr int kTensorWarps = kTensorThreads / kWarpLanes;
+constexpr int kTensorWarps = kTensorThreads / kWarp;
 constexpr int kTensorBlocks = 4;  // on a multiprocessor
 
 /// What the tables in shared memory have room for. With the defaults a cube may meet some 50 tiles
@@ -163,7 +163,8 @@ void compute_tensors_cuda(const Context& context, const TensorJob& job) {
   tensor_kernel<<<static_cast<unsigned>(blocks), kTensorThreads, 0, stream>>>(job);
   check_launch("tensor");
   if (job.tiles() <= kMostTiles) return;
-  large_tensor_kernel<<<kLargeBlocks, kTensorThreads, 0, stream>>>(job);
+  large_tensor_kernel<<<static_cast<unsigned>(job.large_blocks()), kTensorThreads, 0, stream>>>(
+      job);
   check_launch("large_tensor");
 }
 

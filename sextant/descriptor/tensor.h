@@ -76,11 +76,12 @@ struct OrganisedSurface {
   ImageView<const std::uint8_t> cells;
 };
 
-/// Memory that compute_tensors_into uses; grows with the size of the image.
+/// Memory that compute_tensors_into uses; grows with the size of the image and the room for
+/// tensors.
 struct TensorWorkspace {
-  Buffer<Bounds> boxes;           ///< around the triangles of tiles, and of groups of tiles
-  Buffer<std::uint64_t> bitmaps;  ///< of triangles, for cubes that cover much of the image
-  Buffer<std::int32_t> large;     ///< which tensors need them
+  Buffer<Bounds> boxes;          ///< around the triangles of tiles, and of groups of tiles
+  Buffer<std::uint64_t> tables;  ///< on CUDA: of all tiles, for cubes that cover much of the image
+  Buffer<std::int32_t> large;    ///< on CUDA: how many tensors need them, and which
 };
 
 /// A 3D tensor for each pair: the area of the surface in each bin of a grid of bins³ bins about the
@@ -97,9 +98,10 @@ struct TensorWorkspace {
 /// and only over triangles whose bounding box, along the tensor's axes, meets the cube.
 ///
 /// Accuracy: float coordinates at half a metre are right to 1.5e-5 of a bin of 2 mm, which makes
-/// 1e-4 of a bin's face in the values; a cut moves by 1e-7 of the length of a triangle's edge. The
-/// same bits on every run and for any number of threads; CUDA has the CPU's bits but in the angle,
-/// which agrees within 1e-6. Cost: some 1000 triangles a tensor, about 100 ns each on one core.
+/// 1e-4 of a bin's face in the values; a cut moves by 1e-7 of the length of a triangle's edge,
+/// or by 1.5e-6 of a bin where a triangle is longer than one. The same bits on every run and for
+/// any number of threads; CUDA has the CPU's bits but in the angle, which agrees within 1e-6. Cost:
+/// some 1000 triangles a tensor, 100 to 200 ns each on one core.
 TensorSet compute_tensors(const Context& context, const OrganisedSurface& surface,
                           View<const PointPair> pairs, float resolution_m,
                           const TensorOptions& options = {});

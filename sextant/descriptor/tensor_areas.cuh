@@ -8,7 +8,7 @@
 namespace sextant::detail {
 
 /// Tiles whose triangles are added together. With the defaults a tensor has some 17 that count.
-constexpr int kBatchTiles = 24;
+inline constexpr int kBatchTiles = 24;
 
 /// The corners of the tiles of a batch in the frame of the tensor, and its triangles by what there
 /// is to do for them, so that the lanes of a warp do the same. In any order: the sums do not depend
@@ -74,7 +74,7 @@ __device__ inline void load_corners(const TensorJob& job, std::int64_t t, const 
 /// second triangles. `counts` are those of the four kinds, in shared memory.
 __device__ inline void sort_triangles(const TileTables& tables, int begin, int tiles, int bins,
                                       int* counts, TileBatch& batch) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
   for (int i = threadIdx.x; i < tiles * TileBatch::kTriangles; i += block_threads()) {
     const TileBits& reached = tables.reached[tables.counting[begin + i / TileBatch::kTriangles]];
     const std::uint64_t bits = i / 64 % 2 ? reached.second : reached.first;
@@ -104,7 +104,7 @@ __device__ inline void sort_triangles(const TileTables& tables, int begin, int t
 __device__ inline void add_triangles(const TileBatch& batch, const int* counts, int bins,
                                      BlockSums& sums) {
   const auto add = [&](int bin, std::uint32_t area) { sums.add(bin, area); };
-  const auto padded = [](int count) { return (count + kWarpLanes - 1) / kWarpLanes * kWarpLanes; };
+  const auto padded = [](int count) { return (count + kWarp - 1) / kWarp * kWarp; };
   const int begin2 = padded(counts[3]);
   const int begin1 = begin2 + padded(counts[2]);
   const int begin0 = begin1 + padded(counts[1]);

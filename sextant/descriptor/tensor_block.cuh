@@ -3,15 +3,13 @@
 
 // What a block that computes one tensor at a time does together. For .cu files only.
 
+#include "sextant/core/warp.cuh"
 #include "sextant/descriptor/tensor_math.h"
 
 namespace sextant::detail {
 
-inline constexpr int kWarpLanes = 32;
-inline constexpr unsigned kAllLanes = 0xffffffffu;
-
 __device__ inline int block_threads() { return static_cast<int>(blockDim.x); }
-__device__ inline int block_warps() { return block_threads() / kWarpLanes; }
+__device__ inline int block_warps() { return block_threads() / kWarp; }
 
 /// The sums of one tensor in shared memory. Integers, so that the order of additions does not
 /// matter.
@@ -34,8 +32,8 @@ struct BlockSums {
 
   /// Writes the bins that are not empty; all threads of the block call it, after a barrier.
   __device__ void write(const TensorRows& out, std::int64_t t) {
-    const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-    const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    const int warp = static_cast<int>(threadIdx.x) / kWarp;
     for (int word = warp; word < kBins / 32; word += block_warps()) {
       const int bin = word * 32 + lane;
       if (full[word] >> lane & 1u) units[bin] = kFullBin;
@@ -46,12 +44,12 @@ struct BlockSums {
     if (warp == 0) {
       const int here = __popc(occupied[lane]);
       int sum = here;
-      for (int offset = 1; offset < kWarpLanes; offset *= 2) {
+      for (int offset = 1; offset < kWarp; offset *= 2) {
         const int lower = __shfl_up_sync(kAllLanes, sum, offset);
         if (lane >= offset) sum += lower;
       }
       before[lane] = sum - here;
-      if (lane == kWarpLanes - 1) out.sizes[t] = sum;
+      if (lane == kWarp - 1) out.sizes[t] = sum;
       if (lane < 16) {
         out.masks[t].words[lane] =
             std::uint64_t{occupied[2 * lane]} | std::uint64_t{occupied[2 * lane + 1]} << 32;
@@ -65,7 +63,7 @@ struct BlockSums {
       if ((mask >> lane & 1u) == 0) continue;
       const std::int64_t to = first + before[word] + __popc(mask & ((1u << lane) - 1u));
       out.indices[to] = static_cast<std::uint16_t>(word * 32 + lane);
-      out.values[to] = area_of(units[word * 32 + lane]);
+      out.values[to] = area_from(units[word * 32 + lane]);
     }
   }
 };

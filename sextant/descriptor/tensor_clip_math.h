@@ -99,7 +99,7 @@ SEXTANT_HD inline std::uint32_t area_units(const ClipPolygon& polygon) {
 }
 
 /// The value of a bin from its sum.
-SEXTANT_HD inline float area_of(std::uint32_t units) {
+SEXTANT_HD inline float area_from(std::uint32_t units) {
   return static_cast<float>(units) * kAreaUnit;
 }
 

@@ -188,7 +188,7 @@ void write_tensor(const TensorRows& out, std::int64_t t, const TensorFrame& fram
     if (units < kLeastArea) continue;
     mask.words[bin / 64] |= std::uint64_t{1} << (bin % 64);
     out.indices[first + size] = static_cast<std::uint16_t>(bin);
-    out.values[first + size] = area_of(units);
+    out.values[first + size] = area_from(units);
     ++size;
   }
   out.frames[t] = frame;

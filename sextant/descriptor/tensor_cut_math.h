@@ -24,7 +24,7 @@ struct AxisCut {
   CornerValues above;  ///< heights above the plane
   int bin;             ///< below the plane; -1 for everything below the first
   bool cut;            ///< something is above the plane
-  bool further;        ///< something may be above the next plane as well
+  bool further;        ///< it is too long, or something may be above the next plane as well
 };
 SEXTANT_HD inline AxisCut axis_cut(float a, float b, float c, int bins) {
   const float low = min_of(a, min_of(b, c));
@@ -59,7 +59,8 @@ struct TriangleCuts {
   SEXTANT_HD int axes() const { return (x.cut ? 1 : 0) + (y.cut ? 1 : 0) + (z.cut ? 1 : 0); }
 };
 
-/// How much there is to do for a triangle: the axes that cut it, 0 to 2, or kCutFurther.
+/// How much there is to do for a triangle: the axes that cut it, 0 to 2, or kCutFurther, which
+/// three are as well.
 inline constexpr int kCutFurther = 3;
 SEXTANT_HD inline int cut_kind(const Vec3f& a, const Vec3f& b, const Vec3f& c, int bins) {
   const TriangleCuts cuts(a, b, c, bins);

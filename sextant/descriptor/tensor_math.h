@@ -254,11 +254,15 @@ struct TensorJob {
     return groups_along(surface.cells.width) * groups_along(surface.cells.height);
   }
   SEXTANT_HD int tiles() const { return groups() * kTilesPerGroup; }
+
+  /// Blocks that treat cubes whose tiles are too many for shared memory, each with tables of all
+  /// tiles of the image: one for each multiprocessor of a large GPU, or for each tensor.
+  int large_blocks() const {
+    return static_cast<int>(clamp<std::int64_t>(out.capacity, 1, kMostLargeBlocks));
+  }
+  static constexpr int kMostLargeBlocks = 132;
 };
 
-/// Blocks that treat cubes whose tiles are too many for shared memory, each with tables of all
-/// tiles of the image.
-inline constexpr int kLargeBlocks = 132;
 inline constexpr int kTableWords = 6;  ///< of a tile: bits that are open and reached, four numbers
 
 void surface_boxes_cpu(const Context& context, const OrganisedSurface& surface, Bounds* boxes);

@@ -180,10 +180,8 @@ void compute_tensors_into(const Context& context, const TensorMesh& mesh,
   if constexpr (kBuiltWithCuda) {
     if (context.is_cuda()) {
       const std::int64_t words = detail::kMeshBlocks * detail::mesh_scratch_words(job.leaves());
-      if (workspace.bitmaps.size() < words || workspace.bitmaps.device() != context.device()) {
-        workspace.bitmaps = Buffer<std::uint64_t>(context, words);
-      }
-      job.scratch = workspace.bitmaps.data();
+      make_room(context, words, workspace.tables);
+      job.scratch = workspace.tables.data();
       return detail::compute_mesh_tensors_cuda(context, job);
     }
   }

@@ -10,7 +10,7 @@ namespace {
 
 // Cutting triangles waits for memory more than it computes: many warps for each of few tensors.
 constexpr int kMeshThreads = 512;
-constexpr int kMeshWarps = kMeshThreads / kWarpLanes;
+constexpr int kMeshWarps = kMeshThreads / kWarp;
 constexpr int kMeshBlocksAtOnce = 2;  // on a multiprocessor
 
 struct SharedMeshTensor {
@@ -31,20 +31,20 @@ struct MeshScratch {
 /// A warp makes the words of a leaf, a lane looks at two of its triangles.
 __device__ void find_triangles(const MeshTensorJob& job, const TensorCube& cube,
                                const PointPair& pair, const MeshScratch& scratch, int leaves) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  for (int i = threadIdx.x / kWarpLanes; i < leaves; i += kMeshWarps) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  for (int i = threadIdx.x / kWarp; i < leaves; i += kMeshWarps) {
     const std::int64_t leaf = static_cast<std::int64_t>(scratch.leaves[i]);
     std::uint64_t open = 0, reached = 0;
     for (int half = 0; half < 2; ++half) {
-      const std::int64_t t = leaf * kLeafTriangles + half * kWarpLanes + lane;
+      const std::int64_t t = leaf * kLeafTriangles + half * kWarp + lane;
       bool meets = false, counts = false;
       if (t < job.triangles.size) {
         const MeshTriangle triangle(job, cube, t);
         meets = cube.meets(triangle.a, triangle.b, triangle.c);
         counts = meets && (job.mode == TensorMode::kAll || triangle.is_at(pair));
       }
-      open |= std::uint64_t{__ballot_sync(kAllLanes, meets)} << (half * kWarpLanes);
-      reached |= std::uint64_t{__ballot_sync(kAllLanes, counts)} << (half * kWarpLanes);
+      open |= std::uint64_t{__ballot_sync(kAllLanes, meets)} << (half * kWarp);
+      reached |= std::uint64_t{__ballot_sync(kAllLanes, counts)} << (half * kWarp);
     }
     if (lane == 0) {
       scratch.open[leaf] = open;
@@ -67,22 +67,22 @@ __device__ bool has_reached_neighbour(const MeshTensorJob& job, std::int64_t t,
 
 /// Until nothing more is reached; only a leaf's own warp changes its word.
 __device__ void grow(const MeshTensorJob& job, const MeshScratch& scratch, int leaves) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
   volatile std::uint64_t* reached = scratch.reached;
   int changed = 1;
   while (changed) {
     changed = 0;
-    for (int i = threadIdx.x / kWarpLanes; i < leaves; i += kMeshWarps) {
+    for (int i = threadIdx.x / kWarp; i < leaves; i += kMeshWarps) {
       const std::int64_t leaf = static_cast<std::int64_t>(scratch.leaves[i]);
       const std::uint64_t old = reached[leaf];
       const std::uint64_t left = scratch.open[leaf] & ~old;
       if (left == 0) continue;
       std::uint64_t more = 0;
       for (int half = 0; half < 2; ++half) {
-        const int place = half * kWarpLanes + lane;
+        const int place = half * kWarp + lane;
         const bool found = (left >> place & 1) != 0 &&
                            has_reached_neighbour(job, leaf * kLeafTriangles + place, reached);
-        more |= std::uint64_t{__ballot_sync(kAllLanes, found)} << (half * kWarpLanes);
+        more |= std::uint64_t{__ballot_sync(kAllLanes, found)} << (half * kWarp);
       }
       if (more == 0) continue;
       changed = 1;
@@ -96,12 +96,12 @@ __device__ void grow(const MeshTensorJob& job, const MeshScratch& scratch, int l
 /// Adds the areas and leaves no bit set behind.
 __device__ void add_areas(const MeshTensorJob& job, const TensorCube& cube,
                           const MeshScratch& scratch, int leaves, BlockSums& sums) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  for (int i = threadIdx.x / kWarpLanes; i < leaves; i += kMeshWarps) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  for (int i = threadIdx.x / kWarp; i < leaves; i += kMeshWarps) {
     const std::int64_t leaf = static_cast<std::int64_t>(scratch.leaves[i]);
     const std::uint64_t bits = scratch.reached[leaf];
     const int count = __popcll(bits);
-    for (int n = lane; n < count; n += kWarpLanes) {
+    for (int n = lane; n < count; n += kWarp) {
       const MeshTriangle triangle(job, cube, leaf * kLeafTriangles + nth_bit(bits, n));
       add_triangle(
           triangle.a, triangle.b, triangle.c, job.out.bins,

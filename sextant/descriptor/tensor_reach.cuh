@@ -68,7 +68,7 @@ __device__ inline CellWindow cells_of(const TensorJob& job, const TilePlace& til
           min_of(v0 + kTileCells, job.surface.cells.height)};
 }
 
-constexpr int kTileCorners = (kTileCells + 1) * (kTileCells + 1);
+inline constexpr int kTileCorners = (kTileCells + 1) * (kTileCells + 1);
 
 /// A warp takes a tile: first the sides of the cube on which its corners lie, then its triangles.
 /// `sides` has room for kTileCorners of each warp.
@@ -76,10 +76,10 @@ __device__ inline void find_triangles(const TensorJob& job, const TensorCube& cu
                                       const TilesFound& found, std::uint8_t* sides,
                                       const TileTables& tables) {
   constexpr int kAlong = kTileCells + 1;
-  constexpr int kCellTurns = kTileCells * kTileCells / kWarpLanes;
-  constexpr int kCornerTurns = (kTileCorners + kWarpLanes - 1) / kWarpLanes;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes;
-  const int warp = static_cast<int>(threadIdx.x) / kWarpLanes;
+  constexpr int kCellTurns = kTileCells * kTileCells / kWarp;
+  constexpr int kCornerTurns = (kTileCorners + kWarp - 1) / kWarp;
+  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const bool all = job.mode == TensorMode::kAll;
   std::uint8_t* own = sides + warp * kTileCorners;
   for (int i = warp; i < found.tiles; i += block_warps()) {
@@ -89,7 +89,7 @@ __device__ inline void find_triangles(const TensorJob& job, const TensorCube& cu
     unsigned exists[kCellTurns];
 #pragma unroll
     for (int turn = 0; turn < kCellTurns; ++turn) {
-      const int cell = turn * kWarpLanes + lane;
+      const int cell = turn * kWarp + lane;
       const int u = cells.u0 + cell % kTileCells;
       const int v = cells.v0 + cell / kTileCells;
       exists[turn] = u < cells.u1 && v < cells.v1 ? job.surface.cells(u, v) : 0u;
@@ -97,13 +97,13 @@ __device__ inline void find_triangles(const TensorJob& job, const TensorCube& cu
     Vec3f points[kCornerTurns];
 #pragma unroll
     for (int turn = 0; turn < kCornerTurns; ++turn) {
-      const int corner = min_of(turn * kWarpLanes + lane, kTileCorners - 1);
+      const int corner = min_of(turn * kWarp + lane, kTileCorners - 1);
       points[turn] = job.surface.points(min_of(cells.u0 + corner % kAlong, cells.u1),
                                         min_of(cells.v0 + corner / kAlong, cells.v1));
     }
 #pragma unroll
     for (int turn = 0; turn < kCornerTurns; ++turn) {
-      const int corner = turn * kWarpLanes + lane;
+      const int corner = turn * kWarp + lane;
       const unsigned on = sides_of(cube, cube.local(points[turn]));
       if (corner < kTileCorners) own[corner] = static_cast<std::uint8_t>(on);
     }
@@ -111,13 +111,13 @@ __device__ inline void find_triangles(const TensorJob& job, const TensorCube& cu
     TileBits open{0, 0};
 #pragma unroll
     for (int turn = 0; turn < kCellTurns; ++turn) {
-      const int cell = turn * kWarpLanes + lane;
+      const int cell = turn * kWarp + lane;
       const std::uint8_t* here = own + cell / kTileCells * kAlong + cell % kTileCells;
       const unsigned right = here[1], below = here[kAlong];
       const bool first = (exists[turn] & 1) && meets_cube(here[0], below, right);
       const bool second = (exists[turn] & 2) && meets_cube(right, below, here[kAlong + 1]);
-      open.first |= std::uint64_t{__ballot_sync(kAllLanes, first)} << (turn * kWarpLanes);
-      open.second |= std::uint64_t{__ballot_sync(kAllLanes, second)} << (turn * kWarpLanes);
+      open.first |= std::uint64_t{__ballot_sync(kAllLanes, first)} << (turn * kWarp);
+      open.second |= std::uint64_t{__ballot_sync(kAllLanes, second)} << (turn * kWarp);
     }
     if (lane == 0) {
       tables.open[i] = open;

@@ -104,12 +104,6 @@ void surface_statistics_cpu(const Context& context, const StatisticsJob& job) {
   *job.result = detail::finished_statistics(sums, median_m);
 }
 
-template <class T>
-void grow(const Context& context, Buffer<T>& buffer, std::int64_t size) {
-  const bool fits = buffer.size() >= size && buffer.device() == context.device();
-  if (!fits) buffer = Buffer<T>(context, size);
-}
-
 }  // namespace
 
 SurfaceStatistics surface_statistics(const Context& context, ImageView<const Vec3f> points,
@@ -136,9 +130,10 @@ void surface_statistics_into(const Context& context, ImageView<const Vec3f> poin
   require(points.pixels() <= INT32_MAX - (1 << 20), "points: ", points.width, " x ", points.height,
           " are too many");
   StatisticsJob job{points, normals, options.mode, nullptr, nullptr, result.data};
-  grow(context, workspace.histogram, kLinkBins + 1);
-  grow(context, workspace.partial,
-       context.is_cuda() ? detail::kStatisticsBlocks : tiles_across(job) * tiles_down(job));
+  make_room(context, kLinkBins + 1, workspace.histogram);
+  make_room(context,
+            context.is_cuda() ? detail::kStatisticsBlocks : tiles_across(job) * tiles_down(job),
+            workspace.partial);
   job.histogram = workspace.histogram.data();
   job.partial = workspace.partial.data();
   if constexpr (kBuiltWithCuda) {
