@@ -113,19 +113,19 @@ struct TensorOracle {
       return std::vector<std::pair<int, int>>{std::minmax({c.x, c.y}), std::minmax({c.y, c.z}),
                                               std::minmax({c.z, c.x})};
     };
-    std::vector<std::size_t> todo;
+    std::vector<std::size_t> waiting;
     for (std::size_t t = 0; t < triangles.size(); ++t) {
       for (const auto& edge : edges(t)) sharing[edge].push_back(t);
-      if (reached[t]) todo.push_back(t);
+      if (reached[t]) waiting.push_back(t);
     }
-    while (!todo.empty()) {
-      const std::size_t t = todo.back();
-      todo.pop_back();
+    while (!waiting.empty()) {
+      const std::size_t t = waiting.back();
+      waiting.pop_back();
       for (const auto& edge : edges(t)) {
         for (const std::size_t other : sharing[edge]) {
           if (!open[other] || reached[other]) continue;
           reached[other] = true;
-          todo.push_back(other);
+          waiting.push_back(other);
         }
       }
     }

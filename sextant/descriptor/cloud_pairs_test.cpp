@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "sextant/core/graph.h"
 #include "tests/devices.h"
 #include "tests/pair_scenes.h"
+#include "tests/recorded_frame.h"
 
 namespace sextant {
 namespace {
@@ -68,13 +68,7 @@ TEST(CloudPairs, AreRecordedWithoutWaiting) {
       find_cloud_pairs_into(context, grid, points, normals, kBallResolution_m, options, pairs,
                             count, workspace);
     };
-    frame();
-    const Graph graph = Graph::capture(context, frame);
-    context.synchronize();
-    const Counters before = context.counters();
-    graph.launch();
-    EXPECT_EQ(context.counters().synchronisations, before.synchronisations);
-    EXPECT_EQ(context.counters().downloads, before.downloads);
+    testing::launch_recorded(context, frame);
     // What has no room is left out.
     EXPECT_EQ(to_host(context, count)[0], pairs.size());
     const std::vector<PointPair> listed = to_host(context, pairs);

@@ -18,12 +18,14 @@ struct PointPair {
 
 /// Every point is paired with at most this many partners, its nearest.
 inline constexpr int kPartnersPerPoint = 3;
+/// Organised points look at most this far, as in the paper.
+inline constexpr int kMostPairWindow_px = 14;
 
 struct PairsOptions {
   float least_resolutions = 5.0f;      ///< shortest distance of a pair, in resolutions
   float most_resolutions = 14.0f;      ///< longest
   float least_angle_rad = 0.2617994f;  ///< normals differ by more than this (15°)
-  int window_px = 14;  ///< organised points look this many pixels around them, as in the paper
+  int window_px = kMostPairWindow_px;  ///< organised points look this far around them
   /// 0: every point looks for partners. Otherwise only this many, drawn at random, do: all that the
   /// few pairs of a scene need.
   int samples = 0;
@@ -38,7 +40,7 @@ struct PairsOptions {
     visit("least_angle_rad", self.least_angle_rad,
           "the normals of a pair differ by more than this (15 degrees)", Range{0, 3.1415927});
     visit("window_px", self.window_px, "how far an organised point looks for partners",
-          Range{1, 14});
+          Range{1, kMostPairWindow_px});
     visit("samples", self.samples, "points that look for partners, drawn at random; 0 for all",
           Range{0, 1e9});
     visit("seed", self.seed, "of what is drawn at random", Range{0, 18446744073709551615.0});

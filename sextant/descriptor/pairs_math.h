@@ -9,7 +9,6 @@
 
 namespace sextant::detail {
 
-inline constexpr int kMostPairWindow_px = 14;
 inline constexpr std::int32_t kNobody = INT32_MAX;
 
 /// What a pair must satisfy. The cosine is taken on the host, so that all devices have its bits.

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <set>
 
-#include "sextant/core/graph.h"
 #include "sextant/core/random.h"
 #include "sextant/descriptor/cloud_pairs.h"
 #include "sextant/descriptor/pairs_math.h"
 #include "tests/devices.h"
 #include "tests/pair_scenes.h"
+#include "tests/recorded_frame.h"
 
 namespace sextant {
 namespace {
@@ -260,13 +260,7 @@ TEST(Pairs, AreRecordedWithoutWaiting) {
                         workspace);
         select_pairs_into(context, pairs, count, 1, selected, selected_count);
       };
-      frame();
-      const Graph graph = Graph::capture(context, frame);
-      context.synchronize();
-      const Counters before = context.counters();
-      graph.launch();
-      EXPECT_EQ(context.counters().synchronisations, before.synchronisations);
-      EXPECT_EQ(context.counters().downloads, before.downloads);
+      testing::launch_recorded(context, frame);
       const std::vector<PointPair> all = to_host(
           context, find_pairs(context, points, on_device, kBallResolution_m, {.samples = samples}));
       ASSERT_GT(all.size(), static_cast<std::size_t>(kRoom));

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "sextant/core/graph.h"
 #include "tests/devices.h"
+#include "tests/recorded_frame.h"
 #include "tests/tensor_surfaces.h"
 
 namespace sextant {
@@ -203,13 +203,7 @@ TEST(Tensor, IsRecordedWithoutWaiting) {
     const auto frame = [&] {
       compute_tensors_into(context, on_device, list, count, statistics, {}, tensors, workspace);
     };
-    frame();
-    const Graph graph = Graph::capture(context, frame);
-    context.synchronize();
-    const Counters before = context.counters();
-    graph.launch();
-    EXPECT_EQ(context.counters().allocations, before.allocations);
-    EXPECT_EQ(context.counters().synchronisations, before.synchronisations);
+    EXPECT_EQ(testing::launch_recorded(context, frame), 0);
     const std::vector<PointPair> some(pairs.begin(), pairs.begin() + 20);
     expect_same(to_host(context, pack_tensors(context, tensors)),
                 tensors_of(context, surface, some, kLumpyResolution_m));

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "sextant/core/graph.h"
 #include "sextant/core/random.h"
 #include "sextant/descriptor/cloud_pairs.h"
 #include "sextant/io/geometry_file.h"
@@ -14,6 +13,7 @@
 #include "sextant/surface/triangulate.h"
 #include "tests/devices.h"
 #include "tests/organised_scene.h"
+#include "tests/recorded_frame.h"
 #include "tests/shared_data.h"
 #include "tests/tensor_oracle.h"
 
@@ -213,13 +213,7 @@ TEST(MeshTensor, IsRecordedWithoutWaiting) {
     const auto frame = [&] {
       compute_tensors_into(context, on_device.mesh, list, count, 0.1f, {}, tensors, workspace);
     };
-    frame();
-    const Graph graph = Graph::capture(context, frame);
-    context.synchronize();
-    const Counters before = context.counters();
-    graph.launch();
-    EXPECT_EQ(context.counters().allocations, before.allocations);
-    EXPECT_EQ(context.counters().synchronisations, before.synchronisations);
+    EXPECT_EQ(testing::launch_recorded(context, frame), 0);
     // There is room for two of the three.
     EXPECT_EQ(to_host(context, tensors.count)[0], 2);
     expect_same_areas(to_host(context, pack_tensors(context, tensors)),
