@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "sextant/core/approx_math.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/valid_depth.h"
 
@@ -58,9 +59,7 @@ SEXTANT_HD inline float multiply_add(float a, float b, float c) {
 template <bool kFused>
 SEXTANT_HD inline float exp2_of_non_positive(float x) {
 #if defined(__CUDA_ARCH__)
-  float power;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
-  return power;
+  return approx_exp2(x);
 #else
   constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23: adding it rounds to a whole number
   const float clamped = x > -126.0f ? x : -126.0f;

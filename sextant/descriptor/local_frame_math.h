@@ -18,15 +18,6 @@ struct FrameSums {
   std::int32_t kept = 0;
 };
 
-SEXTANT_HD inline void add_point(FrameSums& sums, const Vec3f& v, float distance_sq,
-                                 float radius_m) {
-  if (v == Vec3f{}) return;
-  const double weight = static_cast<double>(radius_m) - std::sqrt(static_cast<double>(distance_sq));
-  sums.squares = sums.squares + outer(cast<double>(v)) * weight;
-  sums.weight += weight;
-  ++sums.kept;
-}
-
 /// The axes before their signs are known.
 struct PrincipalAxes {
   Vec3d x, z;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "sextant/core/eigen3.h"
 #include "sextant/core/graph.h"
@@ -78,7 +79,8 @@ TEST(LocalFrame, EqualsAnOracleTiesIncluded) {
   const std::uint64_t seed = testing::seed_of_test();
   std::vector<Vec3f> points = testing::organised_cloud(seed).points;
   for (int i = 0; i < 300; ++i) points.push_back(testing::uniform_point(seed, i));
-  for (const float radius_m : {0.06f, 0.12f}) {
+  int all_ties = 0, all_missing = 0;
+  for (const float radius_m : {0.06f, 0.12f, 0.7f}) {
     std::vector<Oracle> truth;
     int ties = 0, missing = 0;
     for (const Vec3f& p : points) {
@@ -86,8 +88,9 @@ TEST(LocalFrame, EqualsAnOracleTiesIncluded) {
       if (truth.back().clear) ties += truth.back().ties;
       missing += !truth.back().exists;
     }
-    ASSERT_GT(ties, 40);
-    ASSERT_GT(missing, 100);
+    ASSERT_GT(ties, 3);
+    all_ties += ties;
+    all_missing += missing;
     for (const Context& context : testing::all_contexts()) {
       SCOPED_TRACE(testing::describe(context));
       const auto frames = frames_of(context, points, radius_m);
@@ -100,35 +103,87 @@ TEST(LocalFrame, EqualsAnOracleTiesIncluded) {
       }
     }
   }
+  ASSERT_GT(all_ties, 80);
+  ASSERT_GT(all_missing, 200);
 }
 
-/// More neighbours than a warp can list: they are looked for in every pass, and ties in batches.
-TEST(LocalFrame, OfVeryManyNeighbours) {
+/// On CUDA some fit in a warp's list, more in a room for ties, and very many are looked for anew.
+TEST(LocalFrame, OfFewAndOfVeryManyNeighbours) {
   const std::uint64_t seed = testing::seed_of_test();
-  std::vector<Vec3f> points;
-  for (int i = 0; i < 4000; ++i) {
-    const Vec3f p = testing::uniform_point(seed, i) - Vec3f{0.5f, 0.5f, 0.5f};
-    points.push_back({p.x, 0.5f * p.y, 0.2f * p.z});
+  for (const int half : {150, 800, 4000}) {
+    std::vector<Vec3f> points;
+    for (int i = 0; i < half; ++i) {
+      const Vec3f p = testing::uniform_point(seed, i) - Vec3f{0.5f, 0.5f, 0.5f};
+      points.push_back({p.x, 0.5f * p.y, 0.2f * p.z});
+    }
+    // A mirrored copy of every point ties both axes of a keypoint at the origin.
+    for (int i = 0; i < half; ++i) points.push_back(-points[static_cast<std::size_t>(i)]);
+    std::vector<Vec3f> keypoints{{0, 0, 0}, {0.01f, 0.02f, -0.01f}, {-0.1f, 0, 0.05f}};
+    int ties = 0;
+    for (const Context& context : testing::all_contexts()) {
+      SCOPED_TRACE(testing::describe(context));
+      const auto frames =
+          to_host(context, compute_local_frames(context, copy(context, points),
+                                                copy(context, keypoints), {.radius_m = 0.45f}));
+      for (std::size_t i = 0; i < keypoints.size(); ++i) {
+        const Oracle truth = oracle_frame(points, keypoints[i], 0.45f);
+        ASSERT_TRUE(truth.exists);
+        ties += truth.ties;
+        if (!truth.clear) continue;
+        EXPECT_LT(angle_rad(frames[3 * i], cast<float>(truth.x)), 1e-5) << "keypoint " << i;
+        EXPECT_LT(angle_rad(frames[3 * i + 2], cast<float>(truth.z)), 1e-5) << "keypoint " << i;
+      }
+    }
+    EXPECT_GE(ties, 2);
   }
-  // A mirrored copy of every point ties both axes of a keypoint at the origin.
-  for (int i = 0; i < 4000; ++i) points.push_back(-points[static_cast<std::size_t>(i)]);
-  std::vector<Vec3f> keypoints{{0, 0, 0}, {0.01f, 0.02f, -0.01f}, {-0.1f, 0, 0.05f}};
-  int ties = 0;
+}
+
+/// Whoever else is asked for, and in whatever order: not one bit of a frame changes.
+TEST(LocalFrame, OfAKeypointDoesNotDependOnTheOthers) {
+  const auto points = testing::organised_cloud(testing::seed_of_test()).points;
+  std::vector<Vec3f> some;
+  std::vector<std::size_t> from;
+  for (std::size_t i = 0; i < points.size(); i += 7) {
+    from.push_back(points.size() - 1 - i);
+    some.push_back(points[from.back()]);
+  }
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
-    const auto frames =
-        to_host(context, compute_local_frames(context, copy(context, points),
-                                              copy(context, keypoints), {.radius_m = 0.45f}));
-    for (std::size_t i = 0; i < keypoints.size(); ++i) {
-      const Oracle truth = oracle_frame(points, keypoints[i], 0.45f);
-      ASSERT_TRUE(truth.exists);
-      ties += truth.ties;
-      if (!truth.clear) continue;
-      EXPECT_LT(angle_rad(frames[3 * i], cast<float>(truth.x)), 1e-5) << "keypoint " << i;
-      EXPECT_LT(angle_rad(frames[3 * i + 2], cast<float>(truth.z)), 1e-5) << "keypoint " << i;
+    for (const float radius_m : {0.06f, 0.7f}) {
+      const auto all = frames_of(context, points, radius_m);
+      const auto few =
+          to_host(context, compute_local_frames(context, copy(context, points), copy(context, some),
+                                                {.radius_m = radius_m}));
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        ASSERT_EQ(std::memcmp(&few[3 * i], &all[3 * from[i]], 3 * sizeof(Vec3f)), 0) << i;
+      }
     }
   }
-  EXPECT_GE(ties, 2);
+}
+
+/// Cells from a twelfth of the radius, thousands in a sphere, to a multiple of it.
+TEST(LocalFrame, IsTheSameWithCellsOfAnySize) {
+  const auto points = testing::organised_cloud(testing::seed_of_test()).points;
+  const float radius_m = 0.2f;
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const auto surface = copy(context, points);
+    const auto truth = frames_of(context, points, radius_m);
+    for (const float cell_m : {radius_m / 12, radius_m / 3, radius_m, 4 * radius_m}) {
+      const auto grid =
+          build_neighbour_grid(context, surface, NeighbourGridOptions{.cell_m = cell_m});
+      Buffer<Vec3f> frames(context, 3 * surface.size());
+      compute_local_frames_into(context, grid, {.radius_m = radius_m}, frames);
+      const auto found = to_host(context, frames);
+      std::size_t turned = 0;
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        ASSERT_EQ(is_finite(found[i]), is_finite(truth[i])) << i;
+        turned += is_finite(truth[i]) && !(norm(found[i] - truth[i]) < 1e-4f);
+      }
+      // Sums in another order turn axes that are not determined.
+      EXPECT_LE(turned, found.size() / 100) << "cells of " << cell_m << " m";
+    }
+  }
 }
 
 /// On the paraboloid 2 z = a x² + b y² with a < b, seen from its vertex: the surface bends away

@@ -17,7 +17,7 @@ constexpr int kSampleWarps = 4;
 __global__ void __launch_bounds__(kWarp* kSampleWarps) sampled_partners_kernel(const PairsJob job) {
   const std::int64_t row = std::int64_t{blockIdx.x} * kSampleWarps + threadIdx.x / kWarp;
   if (row >= job.lookers.samples) return;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int lane = lane_index();
   const int point = static_cast<int>(job.lookers.point_of(row));
   const PairTest test(job.limits, job.statistics->resolution_m);
   Partners partners(test);

@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(kBlockThreads)
     dense_partners_kernel(const PairsJob job, const PairPatchGrid grid) {
   __shared__ Candidates staged[kBlockWarps];
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int lane = lane_index();
   const int number = static_cast<int>(blockIdx.x) * kBlockWarps + warp;
   if (number >= grid.size()) return;
   const int column = number % grid.across;

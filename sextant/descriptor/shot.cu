@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/core/for_each.h"
+#include "sextant/descriptor/local_frame_block.cuh"
 #include "sextant/descriptor/shot_color_math.h"
 #include "sextant/descriptor/shot_job.h"
-#include "sextant/descriptor/shot_warp.cuh"
 
 namespace sextant::detail {
 
@@ -24,40 +24,68 @@ struct OrderNormal {
   }
 };
 
-__device__ void count_votes(const ShotVotes<float>& votes, std::uint32_t* histogram) {
-  for (int v = 0; v < kShotVotes; ++v) {
-    // Half of the shares are nothing at all.
-    const auto amount = static_cast<std::uint32_t>(votes.amount[v] + 0.5f);
-    if (amount != 0) atomicAdd(histogram + static_cast<int>(votes.entry[v]), amount);
-  }
-}
+constexpr int kBlocks = 6;  // on a multiprocessor
 
-/// The vote of the neighbour at `place`.
-template <bool kColor>
-__device__ void vote(const ShotJob& job, const OrderedNormal* normals, std::uint32_t place,
-                     const Vec3f& p, const LocalFrame& frame, const Vec3f& keypoint_lab,
-                     float scale, std::uint32_t* histogram) {
-  const OrderedNormal known = normals[place];
-  const GridPoint q = job.grid.points[place];
-  const float distance_sq = squared_distance(q.position, p);
-  const float distance = std::sqrt(distance_sq);
-  if (known.votes == 0.0f || distance < kLeastShotDistance) return;
-  const Vec3f offset = q.position - p;
-  const Vec3f local{frame_dot(offset, frame.x), frame_dot(offset, frame.y),
-                    frame_dot(offset, frame.z)};
-  const ShotPlace<float> place_in_sphere = shot_place(local, distance, 1.0f / distance, job.sphere);
-  if (job.shape) {
-    const ShotBin<float> bin = shape_bin(frame_dot(known.normal, frame.z), job.bins);
-    count_votes(votes_of(place_in_sphere, bin, static_cast<float>(job.shape_bins), 0.0f, scale),
-                histogram);
+/// 2²³: a float below it that has it added is rounded to a whole number, which its last bits are.
+constexpr float kWhole = 8388608.0f;
+constexpr std::uint32_t kWholeBits = 0x4b000000u;
+
+/// What the votes of a keypoint's neighbours have in common.
+struct Voting {
+  const ShotJob& job;
+  const OrderedNormal* normals;
+  std::uint32_t histogram;  ///< its address in shared memory, less that of entry kWholeBits
+  Vec3f p{};
+  LocalFrame frame{};
+  Vec3f keypoint_lab{};
+  float scale = 0;
+
+  __device__ Voting(const ShotJob& shot, const OrderedNormal* ordered, const std::uint32_t* counts)
+      : job(shot),
+        normals(ordered),
+        histogram(static_cast<std::uint32_t>(__cvta_generic_to_shared(counts)) -
+                  kWholeBits * std::uint32_t{sizeof(std::uint32_t)}) {}
+
+  /// Entries as they are with kWhole added.
+  template <bool kExact>
+  __device__ void count(const ShotVotes<float>& votes) const {
+#pragma unroll
+    for (int v = 0; v < (kExact ? kShotVotes : kApproxShotVotes); ++v) {
+      const std::uint32_t amount = __float_as_uint(votes.amount[v] + kWhole) - kWholeBits;
+      const std::uint32_t address =
+          histogram + __float_as_uint(votes.entry[v]) * std::uint32_t{sizeof(std::uint32_t)};
+      // Half of the shares of the other shell are nothing at all.
+      if (v == kRadiusVote && amount == 0) continue;
+      asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(address), "r"(amount) : "memory");
+    }
   }
-  if constexpr (kColor) {
-    const ShotBin<float> bin = color_bin(job.lab[q.index], keypoint_lab, job.bins);
-    count_votes(votes_of(place_in_sphere, bin, static_cast<float>(kColorBins),
-                         static_cast<float>(job.color_base), scale),
-                histogram);
+
+  /// Counts the vote of a neighbour; the keypoint's own and one without a normal have no amount.
+  template <bool kColor, bool kExact>
+  __device__ void vote(const HeldPoint& q) const {
+    constexpr float kLeastSquare = kLeastShotDistance * kLeastShotDistance;
+    const OrderedNormal known = normals[q.place];
+    const float distance_sq = squared_distance(q.position, p);
+    const float inverse = approx_inverse_root(max_of(distance_sq, kLeastSquare));
+    const float amount = distance_sq < kLeastSquare ? 0.0f : known.votes * scale;
+    const Vec3f offset = q.position - p;
+    const Vec3f local{frame_dot(offset, frame.x), frame_dot(offset, frame.y),
+                      frame_dot(offset, frame.z)};
+    ShotSphere sphere = job.sphere;
+    sphere.exact = kExact;
+    const ShotPlace<float> in_sphere = shot_place(local, distance_sq * inverse, inverse, sphere);
+    if (job.shape) {
+      const ShotBin<float> bin = shape_bin(frame_dot(known.normal, frame.z), job.bins);
+      count<kExact>(votes_of(in_sphere, bin, static_cast<float>(job.shape_bins), kWhole, amount));
+    }
+    if constexpr (kColor) {
+      const ShotBin<float> bin =
+          color_bin(job.lab[job.grid.points[q.place].index], keypoint_lab, job.bins);
+      count<kExact>(votes_of(in_sphere, bin, static_cast<float>(kColorBins),
+                             kWhole + static_cast<float>(job.color_base), amount));
+    }
   }
-}
+};
 
 __device__ void refuse(const ShotJob& job, std::int64_t index, ShotStatus status,
                        const LocalFrame& frame) {
@@ -69,17 +97,17 @@ __device__ void refuse(const ShotJob& job, std::int64_t index, ShotStatus status
   if (job.frames) store_frame(frame, job.frames + 3 * index);
 }
 
-/// Scales the counts to length 1; false when nobody voted.
+/// Scales the counts to length 1; false when nobody voted. The sum of all counts has 31 bits, so
+/// their squares' has 62.
 __device__ bool write_row(const ShotJob& job, std::int64_t index, const std::uint32_t* histogram) {
   const int lane = lane_index();
-  double squares = 0;
+  std::uint64_t squares = 0;
   for (int i = lane; i < job.length; i += kWarp) {
-    const double count = histogram[i];
-    squares += count * count;
+    squares += std::uint64_t{histogram[i]} * histogram[i];
   }
   squares = warp_sum(squares);
-  if (!(squares > 0.0)) return false;
-  const float inverse = static_cast<float>(1.0 / std::sqrt(squares));
+  if (squares == 0) return false;
+  const float inverse = static_cast<float>(1.0 / std::sqrt(static_cast<double>(squares)));
   float* const row = job.values + index * job.length;
   for (int i = lane; i < job.length; i += kWarp) {
     row[i] = static_cast<float>(histogram[i]) * inverse;
@@ -87,65 +115,174 @@ __device__ bool write_row(const ShotJob& job, std::int64_t index, const std::uin
   return true;
 }
 
-template <bool kColor>
-__global__ void __launch_bounds__(kWarp* kWarpsPerBlock)
-    describe(const ShotJob job, const OrderedNormal* normals) {
-  extern __shared__ std::uint32_t shared[];
-  const int lane = lane_index();
-  const int warp = static_cast<int>(threadIdx.x) / kWarp;
-  std::uint32_t* const list = shared + warp * (kListRoom + job.length);
-  std::uint32_t* const histogram = list + kListRoom;
-  const std::int64_t query = std::int64_t{blockIdx.x} * kWarpsPerBlock + warp;
-  if (query >= job.count) return;
-  const GridPoint keypoint = job.queries[query];
-  const Vec3f p = keypoint.position;
-  const std::int64_t index = keypoint.index;
-  if (!is_finite(p)) return refuse(job, index, ShotStatus::kNotFinite, {});
+/// Counts the neighbours of one keypoint.
+struct CountNeighbours {
+  float radius_sq;
+  KeypointAxes* to;
+  std::int64_t query = 0;
+  Vec3f p;
+  int count = 0;
 
-  WarpNeighbourhood neighbours(job.grid, list);
-  LocalFrame frame;
-  if (job.given_frames) {
-    const Vec3f* const given = job.given_frames + 3 * index;
-    if (is_frame(given)) frame = {given[0], given[1], given[2]};
-    neighbours.find(p, job.radius_m);
-  } else {
-    neighbours.find(p, job.frame_radius_m);
-    frame = warp_frame(neighbours, job.grid, p, job.frame_radius_m);
-    if (job.frame_radius_m != job.radius_m) {
-      neighbours.find(p, job.radius_m);
+  __device__ void begin(std::int64_t number, const GridPoint& keypoint) {
+    query = number;
+    p = keypoint.position;
+    count = 0;
+  }
+  __device__ void add(const HeldPoint* held, int size) {
+    for (int i = lane_index(); i < size; i += kWarp) {
+      count += squared_distance(held[i].position, p) < radius_sq;
     }
   }
-  if (!is_finite(frame.x)) return refuse(job, index, ShotStatus::kNoFrame, {});
-  if (neighbours.within() == 0) return refuse(job, index, ShotStatus::kTooFew, {});
-  if (neighbours.within() < kLeastShotNeighbours) {
-    return refuse(job, index, ShotStatus::kTooFew, frame);
+  __device__ void end() {
+    KeypointAxes known;
+    known.within = warp_sum(count);
+    if (lane_index() == 0) to[query] = known;
   }
+};
 
-  for (int i = lane; i < job.length; i += kWarp) histogram[i] = 0;
-  neighbours.thin_out(
-      static_cast<int>(voters_among(neighbours.within(), job.exact, job.most_neighbours)));
-  __syncwarp();
-  const float scale = vote_scale(neighbours.count());
-  const Vec3f keypoint_lab = kColor ? job.keypoint_lab[index] : Vec3f{};
-  neighbours.visit([&](std::uint32_t place) {
-    vote<kColor>(job, normals, place, p, frame, keypoint_lab, scale, histogram);
-  });
-  __syncwarp();
-  if (!write_row(job, index, histogram)) return refuse(job, index, ShotStatus::kNoVote, frame);
-  if (lane != 0) return;
-  job.status[index] = ShotStatus::kDescribed;
-  if (job.frames) store_frame(frame, job.frames + 3 * index);
+__global__ void __launch_bounds__(kGroupThreads, kBlocks)
+    count_neighbours(const ShotJob job, KeypointAxes* to) {
+  __shared__ GroupCandidates candidates;
+  CountNeighbours work{job.radius_m * job.radius_m, to};
+  GroupSearch(job.grid, job.radius_m, candidates).run(job.queries, job.count, work);
 }
 
-template <bool kColor>
-void launch(const Context& context, const ShotJob& job, const OrderedNormal* normals) {
-  const auto blocks = static_cast<unsigned>((job.count + kWarpsPerBlock - 1) / kWarpsPerBlock);
-  const auto bytes =
-      static_cast<std::size_t>(kWarpsPerBlock * (kListRoom + job.length)) * sizeof(std::uint32_t);
-  static_assert(kWarpsPerBlock * (kListRoom + kShotVolumes * (11 + kColorBins)) * 4 <= 48 * 1024,
-                "more shared memory than a kernel gets without asking");
-  describe<kColor><<<blocks, kWarp * kWarpsPerBlock, bytes, cuda_stream(context)>>>(job, normals);
+/// The descriptor of one keypoint. Where its neighbours are listed, they make its frame too.
+template <bool kColor, bool kExact>
+struct Describe {
+  const ShotJob& job;
+  const KeypointAxes* all_axes;
+  const Vec3f* frames;  ///< of those that are not listed
+  WarpList list;
+  std::uint32_t* histogram;
+  Voting voting;
+  KeypointAxes known{};
+  std::int64_t index = 0;
+  int voters = 0;
+  int seen = 0;
+  ShotStatus status = ShotStatus::kDescribed;
+
+  __device__ void begin(std::int64_t query, const GridPoint& keypoint) {
+    index = keypoint.index;
+    known = all_axes[query];
+    voting.p = keypoint.position;
+    voting.frame = {};
+    if (!known.listed) {
+      const Vec3f* const axes = frames + 3 * index;
+      if (is_frame(axes)) voting.frame = {axes[0], axes[1], axes[2]};
+    }
+    const bool has_frame = known.listed ? known.axes.valid : is_finite(voting.frame.x);
+    status = !is_finite(keypoint.position)         ? ShotStatus::kNotFinite
+             : !has_frame                          ? ShotStatus::kNoFrame
+             : known.within < kLeastShotNeighbours ? ShotStatus::kTooFew
+                                                   : ShotStatus::kDescribed;
+    if (known.within == 0) voting.frame = {};
+    if (status != ShotStatus::kDescribed) return;
+    voters = static_cast<int>(voters_among(known.within, kExact, job.most_neighbours));
+    voting.scale = vote_scale(voters);
+    if constexpr (kColor) voting.keypoint_lab = job.keypoint_lab[index];
+    seen = 0;
+    for (int i = lane_index(); i < job.length; i += kWarp) histogram[i] = 0;
+    __syncwarp();
+  }
+  __device__ void add(const HeldPoint* held, int count) {
+    if (status != ShotStatus::kDescribed) return;
+    list.find(held, count, voting.p, job.radius_m * job.radius_m, [&](int size) {
+      if (known.listed) {
+        voting.frame = frame_from_list(
+            {{job.grid.points, voting.p, job.radius_m}, held, list.entries, size}, known);
+      }
+      const auto vote = [&](int i) { voting.vote<kColor, kExact>(held[list.entries[i]]); };
+      if (kExact || voters == known.within) {
+        for_each_apart(size, vote);
+      } else {
+        for_each_voter(size, vote);
+      }
+      seen += size;
+    });
+  }
+  __device__ void end() {
+    __syncwarp();
+    if (status == ShotStatus::kDescribed && !write_row(job, index, histogram)) {
+      status = ShotStatus::kNoVote;
+    }
+    if (status != ShotStatus::kDescribed) return refuse(job, index, status, voting.frame);
+    if (lane_index() != 0) return;
+    job.status[index] = status;
+    if (job.frames) store_frame(voting.frame, job.frames + 3 * index);
+  }
+
+ private:
+  /// Four times eight in a row: few lanes vote for the same entry at once, and eight together read
+  /// their points at one go.
+  template <class Function>
+  __device__ static void for_each_apart(int size, Function&& f) {
+    constexpr int kTogether = 8;
+    const int share = (size + kWarp - 1) / kWarp * kTogether;
+    const int begin = lane_index() / kTogether * share;
+    const int end = min_of(begin + share, size);
+    for (int i = begin + lane_index() % kTogether; i < end; i += kTogether) f(i);
+  }
+  /// Those that have a vote, when not all have one.
+  template <class Function>
+  __device__ void for_each_voter(int size, Function&& f) const {
+    const std::int32_t within = known.within;
+    const auto first = static_cast<int>(first_voter_from(seen, voters, within));
+    const bool small = std::int64_t{voters + 1} * within <= UINT32_MAX;
+    for (int j = first + lane_index(); j < voters; j += kWarp) {
+      const auto place =
+          small ? static_cast<std::int64_t>(place_of_voter<std::uint32_t>(
+                      static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(voters),
+                      static_cast<std::uint32_t>(within)))
+                : place_of_voter<std::int64_t>(j, voters, within);
+      if (place - seen >= size) break;
+      f(static_cast<int>(place - seen));
+    }
+  }
+};
+
+/// Bytes of shared memory: candidates, and of each warp its list and its histogram.
+std::size_t shared_bytes(const ShotJob& job) {
+  return sizeof(GroupCandidates) +
+         kGroupWarps * (WarpList::kSize * sizeof(std::uint16_t) +
+                        static_cast<std::size_t>(job.length) * sizeof(std::uint32_t));
+}
+
+template <bool kColor, bool kExact>
+__global__ void __launch_bounds__(kGroupThreads, kBlocks)
+    describe(const ShotJob job, const OrderedNormal* normals, const Vec3f* frames,
+             const KeypointAxes* axes) {
+  extern __shared__ GroupCandidates shared[];
+  const int warp = static_cast<int>(threadIdx.x) / kWarp;
+  auto* const histograms = reinterpret_cast<std::uint32_t*>(shared + 1);
+  auto* const lists = reinterpret_cast<std::uint16_t*>(histograms + kGroupWarps * job.length);
+  std::uint32_t* const histogram = histograms + warp * job.length;
+  Describe<kColor, kExact> work{
+      job, axes, frames, {lists + warp * WarpList::kSize}, histogram, {job, normals, histogram}};
+  GroupSearch(job.grid, job.radius_m, *shared).run(job.queries, job.count, work);
+}
+
+template <bool kColor, bool kExact>
+void launch(const Context& context, const ShotJob& job, const OrderedNormal* normals,
+            const Vec3f* frames, const KeypointAxes* axes) {
+  const std::size_t bytes = shared_bytes(job);
+  const cudaStream_t stream = cuda_stream(context);
+  check_cuda(
+      cudaFuncSetAttribute(describe<kColor, kExact>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           static_cast<int>(bytes)),
+      "describe");
+  describe<kColor, kExact>
+      <<<group_blocks(job.count), kGroupThreads, bytes, stream>>>(job, normals, frames, axes);
   check_launch("describe");
+}
+
+/// Counts neighbours; frames come from elsewhere.
+Buffer<KeypointAxes> counts_alone(const Context& context, const ShotJob& job) {
+  Buffer<KeypointAxes> axes(context, job.count);
+  count_neighbours<<<group_blocks(job.count), kGroupThreads, 0, cuda_stream(context)>>>(
+      job, axes.data());
+  check_launch("count_neighbours");
+  return axes;
 }
 
 }  // namespace
@@ -154,8 +291,24 @@ void compute_shot_cuda(const Context& context, const ShotJob& job) {
   if (job.count == 0) return;
   Buffer<OrderedNormal> normals(context, job.grid.size);
   for_each(context, job.grid.size, OrderNormal{job.grid, job.normals, normals.data()});
-  if (job.lab) return launch<true>(context, job, normals.data());
-  launch<false>(context, job, normals.data());
+  const Vec3f* frames = job.given_frames;
+  Buffer<Vec3f> room;
+  Buffer<KeypointAxes> axes;
+  if (frames) {
+    axes = counts_alone(context, job);
+  } else {
+    if (!job.frames) room = Buffer<Vec3f>(context, 3 * job.count);
+    Vec3f* const to = job.frames ? job.frames : room.data();
+    const LocalFrameJob own{job.grid, job.queries, job.count, job.frame_radius_m, to};
+    const bool same_radius = job.frame_radius_m == job.radius_m;
+    axes = compute_axes_cuda(context, own);
+    sign_axes_cuda(context, own, axes.data(), !same_radius);
+    if (!same_radius) axes = counts_alone(context, job);
+    frames = to;
+  }
+  const auto describe_all = job.lab ? (job.exact ? launch<true, true> : launch<true, false>)
+                                    : (job.exact ? launch<false, true> : launch<false, false>);
+  describe_all(context, job, normals.data(), frames, axes.data());
 }
 
 void gather_keypoints_cuda(const Context& context, std::int64_t count,

@@ -31,6 +31,10 @@ struct ShotLaneMath<Lanes<N>> {
                                        typename Lanes<N>::Floats);
     return result;
   }
+  SEXTANT_INLINE static Lanes<N> root(const Lanes<N>& v) {
+    return LaneMath<Lanes<N>>::square_root(v);
+  }
+  SEXTANT_INLINE static Lanes<N> ratio(const Lanes<N>& a, const Lanes<N>& b) { return a / b; }
 };
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sextant/core/approx_math.h"
 #include "sextant/core/lane_math.h"
 #include "sextant/core/vec.h"
 #include "sextant/descriptor/shot.h"
@@ -18,6 +19,7 @@ inline constexpr int kShotVolumes = 32;  ///< 8 azimuths × 2 radii × 2 elevati
 inline constexpr int kColorBins = 31;
 inline constexpr int kShotVotes = 5;                     ///< entries that a neighbour votes for
 inline constexpr int kApproxShotVotes = 2;               ///< the first of them: both bins
+inline constexpr int kRadiusVote = 2;                    ///< the one for the other shell
 inline constexpr std::int32_t kLeastShotNeighbours = 5;  ///< the keypoint among them
 inline constexpr float kLeastShotDistance = 1e-15f;
 inline constexpr float kLeastCoordinate = 1e-30f;
@@ -31,6 +33,20 @@ struct ShotLaneMath {
   }
   static SEXTANT_HD T magnitude(const T& v) { return std::abs(v); }
   static SEXTANT_HD T whole(const T& v) { return static_cast<T>(static_cast<std::int32_t>(v)); }
+  static SEXTANT_HD T root(const T& v) {
+#if defined(__CUDA_ARCH__)
+    return approx_root(v);
+#else
+    return std::sqrt(v);
+#endif
+  }
+  static SEXTANT_HD T ratio(const T& a, const T& b) {
+#if defined(__CUDA_ARCH__)
+    return a * approx_inverse(b);
+#else
+    return a / b;
+#endif
+  }
 };
 
 template <class T>
@@ -78,7 +94,7 @@ template <class T>
 SEXTANT_HD_INLINE T arc_cosine(const T& a) {
   constexpr float kTerms[] = {1.5707963f,    -0.214598156f,  0.0889688532f,  -0.0501143031f,
                               0.0307221224f, -0.0168410524f, 0.00649152143f, -0.00121173777f};
-  const T root = LaneMath<T>::square_root(T(1.0f) - a);
+  const T root = ShotLaneMath<T>::root(T(1.0f) - a);
   return root * polynomial(kTerms, a);
 }
 
@@ -162,7 +178,7 @@ SEXTANT_HD_INLINE ShotPlace<T> shot_place(const Vec3<T>& local, const T& distanc
   // From the middle of its sector; odd sectors turn from a diagonal to an axis.
   const T long_side = larger(x_abs, y_abs);
   const T short_side = smaller(x_abs, y_abs);
-  const T off_axis = arc_tangent(short_side / larger(long_side, tiny));
+  const T off_axis = arc_tangent(M::ratio(short_side, larger(long_side, tiny)));
   const T from_axis = smaller(off_axis * T(1.27323954f) - half, half);
   const T turned = M::less(zero, odd, -from_axis, from_axis);
   const T has_azimuth = M::less(long_side, tiny, zero, one);
@@ -267,14 +283,16 @@ SEXTANT_HD inline std::int64_t voters_among(std::int64_t neighbours, bool exact,
                                             std::int32_t most) {
   return exact ? neighbours : min_of<std::int64_t>(neighbours, most);
 }
-/// The place of voter j of `voters` among `neighbours`: evenly spread over the grid's order.
-SEXTANT_HD inline std::int64_t place_of_voter(std::int64_t j, std::int64_t voters,
-                                              std::int64_t neighbours) {
+/// The place of voter j of `voters` among `neighbours`: evenly spread over the grid's order. In
+/// integers that hold (voters + 1) · neighbours.
+template <class Integer>
+SEXTANT_HD inline Integer place_of_voter(Integer j, Integer voters, Integer neighbours) {
   return (j * neighbours + voters - 1) / voters;
 }
-/// Whether the neighbour at this place is one of them.
-SEXTANT_HD inline bool is_voter(std::int64_t place, std::int64_t voters, std::int64_t neighbours) {
-  return place * voters % neighbours < voters;
+/// The first voter whose place is not before this one.
+SEXTANT_HD inline std::int64_t first_voter_from(std::int64_t place, std::int64_t voters,
+                                                std::int64_t neighbours) {
+  return place == 0 ? 0 : (place - 1) * voters / neighbours + 1;
 }
 
 /// A given frame is used when it is made of unit vectors.

@@ -194,6 +194,28 @@ TEST(Shot, HasTheSameBitsForEveryNumberOfThreadsAndRun) {
   }
 }
 
+/// Listed neighbours, and more than a warp can list or a block can hold.
+TEST(Shot, OfAKeypointDoesNotDependOnTheOthers) {
+  const Scene scene = random_shot_scene(testing::seed_of_test(), 4000, 0);
+  Scene few = scene;
+  for (std::size_t i = 0; i < scene.points.size(); i += 11)
+    few.keypoints.push_back(scene.points[i]);
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const auto points = copy(context, scene.points), normals = copy(context, scene.normals);
+    for (const float radius_m : {0.1f, 0.3f, 0.6f}) {
+      for (const ShotMode mode : {ShotMode::kExact, ShotMode::kApprox}) {
+        const ShotOptions options{.radius_m = radius_m, .mode = mode, .most_neighbours = 100};
+        const auto all = to_host(context, compute_shot(context, {points, normals}, options).values);
+        const auto some = to_host(context, shot_of(context, few, options, false).values);
+        for (std::size_t k = 0; k < few.keypoints.size(); ++k) {
+          ASSERT_EQ(std::memcmp(&some[352 * k], &all[352 * 11 * k], 352 * sizeof(float)), 0) << k;
+        }
+      }
+    }
+  }
+}
+
 TEST(Shot, IntoRunsInAGraphInMemoryThatDoesNotGrowWithNeighbours) {
   const Scene scene = random_shot_scene(testing::seed_of_test(), 2000, 0);
   for (const Context& context : testing::all_contexts()) {

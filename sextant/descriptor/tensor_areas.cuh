@@ -74,7 +74,7 @@ __device__ inline void load_corners(const TensorJob& job, std::int64_t t, const 
 /// second triangles. `counts` are those of the four kinds, in shared memory.
 __device__ inline void sort_triangles(const TileTables& tables, int begin, int tiles, int bins,
                                       int* counts, TileBatch& batch) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int lane = lane_index();
   for (int i = threadIdx.x; i < tiles * TileBatch::kTriangles; i += block_threads()) {
     const TileBits& reached = tables.reached[tables.counting[begin + i / TileBatch::kTriangles]];
     const std::uint64_t bits = i / 64 % 2 ? reached.second : reached.first;

@@ -32,7 +32,7 @@ struct BlockSums {
 
   /// Writes the bins that are not empty; all threads of the block call it, after a barrier.
   __device__ void write(const TensorRows& out, std::int64_t t) {
-    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    const int lane = lane_index();
     const int warp = static_cast<int>(threadIdx.x) / kWarp;
     for (int word = warp; word < kBins / 32; word += block_warps()) {
       const int bin = word * 32 + lane;

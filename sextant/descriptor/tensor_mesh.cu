@@ -31,7 +31,7 @@ struct MeshScratch {
 /// A warp makes the words of a leaf, a lane looks at two of its triangles.
 __device__ void find_triangles(const MeshTensorJob& job, const TensorCube& cube,
                                const PointPair& pair, const MeshScratch& scratch, int leaves) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int lane = lane_index();
   for (int i = threadIdx.x / kWarp; i < leaves; i += kMeshWarps) {
     const std::int64_t leaf = static_cast<std::int64_t>(scratch.leaves[i]);
     std::uint64_t open = 0, reached = 0;
@@ -67,7 +67,7 @@ __device__ bool has_reached_neighbour(const MeshTensorJob& job, std::int64_t t,
 
 /// Until nothing more is reached; only a leaf's own warp changes its word.
 __device__ void grow(const MeshTensorJob& job, const MeshScratch& scratch, int leaves) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int lane = lane_index();
   volatile std::uint64_t* reached = scratch.reached;
   int changed = 1;
   while (changed) {
@@ -96,7 +96,7 @@ __device__ void grow(const MeshTensorJob& job, const MeshScratch& scratch, int l
 /// Adds the areas and leaves no bit set behind.
 __device__ void add_areas(const MeshTensorJob& job, const TensorCube& cube,
                           const MeshScratch& scratch, int leaves, BlockSums& sums) {
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int lane = lane_index();
   for (int i = threadIdx.x / kWarp; i < leaves; i += kMeshWarps) {
     const std::int64_t leaf = static_cast<std::int64_t>(scratch.leaves[i]);
     const std::uint64_t bits = scratch.reached[leaf];

@@ -78,7 +78,7 @@ __device__ inline void find_triangles(const TensorJob& job, const TensorCube& cu
   constexpr int kAlong = kTileCells + 1;
   constexpr int kCellTurns = kTileCells * kTileCells / kWarp;
   constexpr int kCornerTurns = (kTileCorners + kWarp - 1) / kWarp;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
+  const int lane = lane_index();
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const bool all = job.mode == TensorMode::kAll;
   std::uint8_t* own = sides + warp * kTileCorners;

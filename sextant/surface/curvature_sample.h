@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sextant/core/approx_math.h"
 #include "sextant/core/lane_math.h"
 #include "sextant/surface/curvature.h"
 
@@ -27,16 +28,8 @@ struct QuickMath {
 #if defined(__CUDA_ARCH__)
 template <>
 struct QuickMath<float> {
-  static __device__ float inverse(float value) {
-    float result;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
-    return result;
-  }
-  static __device__ float inverse_square_root(float value) {
-    float result;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
-    return result;
-  }
+  static __device__ float inverse(float value) { return approx_inverse(value); }
+  static __device__ float inverse_square_root(float value) { return approx_inverse_root(value); }
 };
 #endif
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sextant/core/host_device.h"
+#include "sextant/core/approx_math.h"
 
 namespace sextant::detail {
 
@@ -19,7 +19,7 @@ struct GaussianMath<float> {
   /// 2^exponent for exponents in [-120, 120].
   static SEXTANT_HD void exp2(float exponent, float& result) {
 #if defined(__CUDA_ARCH__)
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(exponent));
+    result = approx_exp2(exponent);
 #else
     result = std::exp2(exponent);
 #endif
@@ -27,9 +27,7 @@ struct GaussianMath<float> {
   /// Of a normal number with a normal inverse.
   static SEXTANT_HD float inverse(float value) {
 #if defined(__CUDA_ARCH__)
-    float result;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
-    return result;
+    return approx_inverse(value);
 #else
     return 1.0f / value;
 #endif
