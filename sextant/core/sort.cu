@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cub/device/device_merge_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 
 #include "sextant/core/cuda_check.h"
@@ -6,10 +7,40 @@
 
 namespace sextant::detail {
 
+namespace {
+
+struct Less {
+  __device__ bool operator()(std::uint64_t a, std::uint64_t b) const { return a < b; }
+};
+
+/// Few long keys are merged faster than they are dealt out eight times: on an H200 36 thousand with
+/// the rest of a neighbour grid in 0.068 ms instead of 0.087, 256 thousand in 0.098 instead of
+/// 0.110, 512 thousand in 0.146 instead of 0.140.
+constexpr std::int64_t kMostMerged = 1 << 18;
+
+/// Stable, like the other way.
+void merge_pairs(const Context& context, View<std::uint64_t> keys, std::uint32_t* values) {
+  const cudaStream_t stream = cuda_stream(context);
+  const auto run = [&](void* workspace, std::size_t& bytes) {
+    return cub::DeviceMergeSort::StableSortPairs(workspace, bytes, keys.data, values, keys.size,
+                                                 Less{}, stream);
+  };
+  std::size_t bytes = 0;
+  check_cuda(run(nullptr, bytes), "sort");
+  Buffer<std::byte> workspace(context, static_cast<std::int64_t>(bytes));
+  check_cuda(run(workspace.data(), bytes), "sort");
+}
+
+}  // namespace
+
 template <class Key>
 void sort_cuda(const Context& context, View<Key> keys, std::uint32_t* values, SortBits bits) {
   const std::int64_t count = keys.size;
   if (count < 2) return;
+  if constexpr (sizeof(Key) == sizeof(std::uint64_t)) {
+    const bool all_bits = bits.begin == 0 && bits.end == 8 * sizeof(Key);
+    if (values && all_bits && count <= kMostMerged) return merge_pairs(context, keys, values);
+  }
   Buffer<Key> spare_keys(context, count);
   Buffer<std::uint32_t> spare_values(context, values ? count : 0);
   cub::DoubleBuffer<Key> key_buffers(keys.data, spare_keys.data());

@@ -5,7 +5,7 @@
 
 namespace sextant {
 
-/// Stable ascending radix sort, in place. Equal keys keep their order, so the answer is unique.
+/// Stable ascending sort, in place. Equal keys keep their order, so the answer is unique.
 /// Keys: uint32, uint64 and float (-0 equals +0; NaN with the sign bit sorts first, without it
 /// last). Only key bits begin_bit .. end_bit - 1 are looked at: fewer bits are fewer passes of 8
 /// bits. Memory for a second copy of the input is taken while it runs.

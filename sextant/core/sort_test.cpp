@@ -39,7 +39,7 @@ TYPED_TEST_SUITE(SortTest, Keys);
 TYPED_TEST(SortTest, EqualsStableSort) {
   using Key = TypeParam;
   const std::uint64_t seed = testing::seed_of_test();
-  for (const std::int64_t size : {0, 1, 2, 3, 1000, 4096, 4097, 200003}) {
+  for (const std::int64_t size : {0, 1, 2, 3, 1000, 4096, 4097, 200003, 270001}) {
     std::vector<Key> keys(static_cast<std::size_t>(size));
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = random_key<Key>({seed, i});
     // Half of the keys again, so that equal keys show whether their order is kept.
