@@ -87,6 +87,10 @@ inline void publish(const std::string& name, const std::string& device,
 
 /// The main function of a benchmark: `run` gets the file for the results, or an empty name.
 inline int run_main(int argc, char** argv, int (*run)(const std::string& file)) {
+  if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
+    std::fprintf(stderr, "usage: %s [RESULT.json]\n", argv[0]);
+    return 2;
+  }
   try {
     return run(argc > 1 ? argv[1] : "");
   } catch (const std::exception& error) {
