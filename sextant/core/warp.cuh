@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For .cu files only. All functions are called by all lanes of a warp.
+// For .cu files only.
 
 namespace sextant::detail {
 
@@ -10,6 +10,8 @@ inline constexpr unsigned kAllLanes = 0xffffffffu;  ///< as a mask
 
 __device__ inline int lane_index() { return static_cast<int>(threadIdx.x) % kWarp; }
 __device__ inline unsigned lanes_before() { return (1u << lane_index()) - 1u; }
+
+// All lanes of a warp call these, and all get the result.
 
 template <class T>
 __device__ T warp_sum(T value) {

@@ -10,8 +10,7 @@ namespace sextant::detail {
 
 namespace {
 
-constexpr int kBlocks = 6;  // on a multiprocessor
-constexpr int kTieBlocks = 1024;
+constexpr int kTieBlocks = 1024;  // two waves on an H200
 
 /// Sums of a lane, and later of all.
 struct NeighbourSums {
@@ -77,7 +76,7 @@ struct SumNeighbours {
   }
 };
 
-__global__ void __launch_bounds__(kGroupThreads, kBlocks)
+__global__ void __launch_bounds__(kGroupThreads, kGroupBlocks)
     sum_neighbours(const LocalFrameJob job, NeighbourSums* sums) {
   __shared__ GroupCandidates candidates;
   __shared__ std::uint16_t lists[kGroupWarps][WarpList::kSize];
@@ -158,7 +157,7 @@ __device__ bool has_unlisted(const LocalFrameJob& job, const KeypointAxes* axes)
   return __syncthreads_or(threadIdx.x < kGroupPoints && i < job.count && !axes[i].listed) != 0;
 }
 
-__global__ void __launch_bounds__(kGroupThreads, kBlocks)
+__global__ void __launch_bounds__(kGroupThreads, kGroupBlocks)
     point_axes(const LocalFrameJob job, const KeypointAxes* axes, bool listed_too,
                std::int32_t* tie_count, Tie* ties) {
   __shared__ GroupCandidates candidates;
@@ -171,7 +170,7 @@ __global__ void __launch_bounds__(kGroupThreads, kBlocks)
 /// The neighbours of a keypoint that is not listed. When there is no room for them, they are looked
 /// for anew at each visit.
 struct ManyNeighbours : Surroundings {
-  static constexpr int kRoom = 2048;
+  static constexpr int kRoom = 2048;  // 16 KiB, what is left of 48
   struct Kept {
     float distance_sq;
     std::uint32_t place;

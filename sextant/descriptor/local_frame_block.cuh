@@ -32,91 +32,75 @@ struct Surroundings {
   float radius_m;
 };
 
-/// A squared distance, and how many neighbours lie nearer.
+/// A place in the order of distances, and among equal ones of indices.
 struct Edge {
   float distance_sq;
-  int below;
+  std::int32_t index;  ///< of neighbours at just this distance, those with lower ones lie before it
+  int before;          ///< neighbours
 };
 
-/// The five neighbours in the middle of the order of distances, and among equal ones of indices:
-/// they decide tied axes.
+/// The five neighbours in the middle of that order, which decide tied axes.
 template <class Around>
 struct MiddleFive {
   const Around& around;
-  Edge low{}, high{};  ///< around them, or wider where several are as near as the first or the last
-  int rank = 0;        ///< of the first of them
+  Edge low{}, high{};
 
-  __device__ MiddleFive(const Around& neighbours, int kept)
-      : around(neighbours), rank(kept / 2 - kTiePoints / 2) {
-    const Edge all{around.radius_m * around.radius_m, kept};
-    low = edge(rank, {0.0f, 0}, all).low;
-    high = edge(rank + kTiePoints, low, all).high;
+  __device__ MiddleFive(const Around& neighbours, int kept) : around(neighbours) {
+    const int rank = kept / 2 - kTiePoints / 2;
+    const Edge all{around.radius_m * around.radius_m, 0, kept};
+    low = edge(rank, {0.0f, 0, 0}, all);
+    high = edge(rank + kTiePoints, low, all);
   }
 
   /// Whether most of them lie on the positive side of the axis.
   __device__ bool positive(const Vec3d& axis) const {
-    const bool alone = low.below == rank && high.below == rank + kTiePoints;
-    return (alone ? count_positive(axis) : pick_positive(axis)) > kTiePoints / 2;
+    int positive = 0;
+    around.visit([&](float distance_sq, std::uint32_t place) {
+      if (is_before(low, distance_sq, place) || !is_before(high, distance_sq, place)) return;
+      positive += along(around.points[place].position - around.p, axis) > 0;
+    });
+    return warp_sum(positive) > kTiePoints / 2;
   }
 
  private:
-  struct Edges {
-    Edge low, high;  ///< with at most and at least so many below
-  };
+  __device__ bool is_before(const Edge& edge, float distance_sq, std::uint32_t place) const {
+    if (distance_sq != edge.distance_sq) return distance_sq < edge.distance_sq;
+    return around.points[place].index < edge.index;
+  }
+  __device__ int count_before(const Edge& edge) const {
+    int count = 0;
+    around.visit([&](float distance_sq, std::uint32_t place) {
+      count += is_before(edge, distance_sq, place);
+    });
+    return warp_sum(count);
+  }
 
-  /// The edge with `target` neighbours below it. Their squared distances are spread evenly on a
-  /// surface, so proportion finds it soon; every other step halves what is left.
-  __device__ Edges edge(int target, Edge from, Edge to) const {
-    for (bool halve = false; from.below != target && to.below != target; halve = !halve) {
+  /// The edge between two others with `target` neighbours before it. Squared distances are spread
+  /// evenly on a surface, so proportion finds it soon; every other step halves what is left. Where
+  /// several neighbours are equally far, their indices are halved.
+  __device__ Edge edge(int target, Edge from, Edge to) const {
+    for (bool halve = false; from.before != target && to.before != target; halve = !halve) {
       const float share = halve ? 0.5f
-                                : static_cast<float>(target - from.below) /
-                                      static_cast<float>(to.below - from.below);
+                                : static_cast<float>(target - from.before) /
+                                      static_cast<float>(to.before - from.before);
       const float middle = from.distance_sq + share * (to.distance_sq - from.distance_sq);
       if (!(middle > from.distance_sq && middle < to.distance_sq)) {
         if (halve) break;
         continue;
       }
-      int below = 0;
-      around.visit([&](float distance_sq, std::uint32_t) { below += distance_sq < middle; });
-      below = warp_sum(below);
-      (below <= target ? from : to) = {middle, below};
+      const Edge between = at(middle, 0);
+      (between.before <= target ? from : to) = between;
     }
-    if (from.below == target) to = from;
-    if (to.below == target) from = to;
-    return {from, to};
-  }
-
-  __device__ int count_positive(const Vec3d& axis) const {
-    int positive = 0;
-    around.visit([&](float distance_sq, std::uint32_t place) {
-      if (distance_sq < low.distance_sq || distance_sq >= high.distance_sq) return;
-      positive += along(around.points[place].position - around.p, axis) > 0;
-    });
-    return warp_sum(positive);
-  }
-
-  /// One after the other from the lower edge on.
-  __device__ int pick_positive(const Vec3d& axis) const {
-    std::int64_t last = (std::int64_t{__float_as_int(low.distance_sq)} << 32) - 1;
-    int positive = 0;
-    for (int at = low.below; at < rank + kTiePoints; ++at) {
-      std::int64_t next = INT64_MAX;
-      bool side = false;
-      around.visit([&](float distance_sq, std::uint32_t place) {
-        const auto distance = std::int64_t{__float_as_int(distance_sq)} << 32;
-        if (distance > next || (distance | INT32_MAX) <= last) return;
-        const GridPoint q = around.points[place];
-        const std::int64_t key = distance | q.index;
-        if (key <= last || key >= next) return;
-        next = key;
-        side = along(q.position - around.p, axis) > 0;
-      });
-      const std::int64_t least = warp_min(next);
-      const bool found = __any_sync(kAllLanes, next == least && side);
-      if (at >= rank) positive += found;
-      last = least;
+    if (to.before == target) return to;
+    for (std::int32_t first = from.index, last = INT32_MAX; from.before != target;) {
+      const std::int32_t middle = first + (last - first) / 2;
+      from = at(from.distance_sq, middle);
+      (from.before <= target ? first : last) = middle;
     }
-    return positive;
+    return from;
+  }
+  __device__ Edge at(float distance_sq, std::int32_t index) const {
+    return {distance_sq, index, count_before({distance_sq, index, 0})};
   }
 };
 

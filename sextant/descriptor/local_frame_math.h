@@ -32,14 +32,20 @@ SEXTANT_HD inline PrincipalAxes principal_axes(const FrameSums& sums) {
   return {e.vectors.row[2], e.vectors.row[0], valid};
 }
 
-/// In the order in which PCL adds with four lanes.
+/// In the order in which PCL adds with four lanes, and rounded after every operation, so that every
+/// device and every kernel finds the same.
 SEXTANT_HD inline double along(const Vec3f& v, const Vec3d& axis) {
-  return (static_cast<double>(v.x) * axis.x + static_cast<double>(v.z) * axis.z) +
-         static_cast<double>(v.y) * axis.y;
+  const Vec3d at = cast<double>(v);
+#if defined(__CUDA_ARCH__)
+  return __dadd_rn(__dadd_rn(__dmul_rn(at.x, axis.x), __dmul_rn(at.z, axis.z)),
+                   __dmul_rn(at.y, axis.y));
+#else
+  return (at.x * axis.x + at.z * axis.z) + at.y * axis.y;
+#endif
 }
 
-/// More points on the negative than on the positive side, where `positive` of `kept` have v·a >= 0.
-/// Zero stands for a tie.
+/// Points on the positive side less those on the negative one, where `positive` of `kept` have
+/// v·a >= 0. Zero stands for a tie.
 SEXTANT_HD inline std::int32_t majority(std::int32_t positive, std::int32_t kept) {
   return 2 * positive - kept;
 }
@@ -48,12 +54,23 @@ struct LocalFrame {
   Vec3f x{NAN, NAN, NAN}, y{NAN, NAN, NAN}, z{NAN, NAN, NAN};
 };
 
+/// a × b, rounded after every operation.
+SEXTANT_HD inline Vec3f rounded_cross(const Vec3f& a, const Vec3f& b) {
+#if defined(__CUDA_ARCH__)
+  return {__fsub_rn(__fmul_rn(a.y, b.z), __fmul_rn(a.z, b.y)),
+          __fsub_rn(__fmul_rn(a.z, b.x), __fmul_rn(a.x, b.z)),
+          __fsub_rn(__fmul_rn(a.x, b.y), __fmul_rn(a.y, b.x))};
+#else
+  return cross(a, b);
+#endif
+}
+
 /// The frame of signed axes; y in float from the rounded others, as PCL does.
 SEXTANT_HD inline LocalFrame frame_of(const Vec3d& x, const Vec3d& z) {
   LocalFrame frame;
   frame.x = cast<float>(x);
   frame.z = cast<float>(z);
-  frame.y = cross(frame.z, frame.x);
+  frame.y = rounded_cross(frame.z, frame.x);
   return frame;
 }
 

@@ -153,7 +153,7 @@ struct WarpSearch {
     if (all == 0) return;
     const int count = __popc(all);
     // Those that are not kept fill the places behind with NaN.
-    const unsigned below = (1u << lane) - 1u;
+    const unsigned below = lanes_before();
     const int slot = kept ? __popc(all & below) : count + __popc(~all & below);
     staged.points[slot] = make_float4(kept ? other.p.x : NAN, other.p.y, other.p.z,
                                       __int_as_float((v + down) * job.points.width + u + across));

@@ -24,8 +24,6 @@ struct OrderNormal {
   }
 };
 
-constexpr int kBlocks = 6;  // on a multiprocessor
-
 /// 2²³: a float below it that has it added is rounded to a whole number, which its last bits are.
 constexpr float kWhole = 8388608.0f;
 constexpr std::uint32_t kWholeBits = 0x4b000000u;
@@ -34,17 +32,11 @@ constexpr std::uint32_t kWholeBits = 0x4b000000u;
 struct Voting {
   const ShotJob& job;
   const OrderedNormal* normals;
-  std::uint32_t histogram;  ///< its address in shared memory, less that of entry kWholeBits
+  std::uint32_t* histogram;
   Vec3f p{};
   LocalFrame frame{};
   Vec3f keypoint_lab{};
   float scale = 0;
-
-  __device__ Voting(const ShotJob& shot, const OrderedNormal* ordered, const std::uint32_t* counts)
-      : job(shot),
-        normals(ordered),
-        histogram(static_cast<std::uint32_t>(__cvta_generic_to_shared(counts)) -
-                  kWholeBits * std::uint32_t{sizeof(std::uint32_t)}) {}
 
   /// Entries as they are with kWhole added.
   template <bool kExact>
@@ -52,28 +44,25 @@ struct Voting {
 #pragma unroll
     for (int v = 0; v < (kExact ? kShotVotes : kApproxShotVotes); ++v) {
       const std::uint32_t amount = __float_as_uint(votes.amount[v] + kWhole) - kWholeBits;
-      const std::uint32_t address =
-          histogram + __float_as_uint(votes.entry[v]) * std::uint32_t{sizeof(std::uint32_t)};
       // Half of the shares of the other shell are nothing at all.
       if (v == kRadiusVote && amount == 0) continue;
-      asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(address), "r"(amount) : "memory");
+      atomicAdd(histogram + (__float_as_uint(votes.entry[v]) - kWholeBits), amount);
     }
   }
 
   /// Counts the vote of a neighbour; the keypoint's own and one without a normal have no amount.
   template <bool kColor, bool kExact>
   __device__ void vote(const HeldPoint& q) const {
-    constexpr float kLeastSquare = kLeastShotDistance * kLeastShotDistance;
     const OrderedNormal known = normals[q.place];
     const float distance_sq = squared_distance(q.position, p);
-    const float inverse = approx_inverse_root(max_of(distance_sq, kLeastSquare));
-    const float amount = distance_sq < kLeastSquare ? 0.0f : known.votes * scale;
+    const float inverse = approx_inverse_root(max_of(distance_sq, kLeastShotSquare));
+    const float amount = distance_sq < kLeastShotSquare ? 0.0f : known.votes * scale;
     const Vec3f offset = q.position - p;
     const Vec3f local{frame_dot(offset, frame.x), frame_dot(offset, frame.y),
                       frame_dot(offset, frame.z)};
     ShotSphere sphere = job.sphere;
     sphere.exact = kExact;
-    const ShotPlace<float> in_sphere = shot_place(local, distance_sq * inverse, inverse, sphere);
+    const ShotPlace<float> in_sphere = shot_place(local, distance_sq, inverse, sphere);
     if (job.shape) {
       const ShotBin<float> bin = shape_bin(frame_dot(known.normal, frame.z), job.bins);
       count<kExact>(votes_of(in_sphere, bin, static_cast<float>(job.shape_bins), kWhole, amount));
@@ -97,8 +86,8 @@ __device__ void refuse(const ShotJob& job, std::int64_t index, ShotStatus status
   if (job.frames) store_frame(frame, job.frames + 3 * index);
 }
 
-/// Scales the counts to length 1; false when nobody voted. The sum of all counts has 31 bits, so
-/// their squares' has 62.
+/// Scales the counts to length 1; false when nobody voted. The counts of shape and of colour add up
+/// to 31 bits each, their squares to 63.
 __device__ bool write_row(const ShotJob& job, std::int64_t index, const std::uint32_t* histogram) {
   const int lane = lane_index();
   std::uint64_t squares = 0;
@@ -140,7 +129,7 @@ struct CountNeighbours {
   }
 };
 
-__global__ void __launch_bounds__(kGroupThreads, kBlocks)
+__global__ void __launch_bounds__(kGroupThreads, kGroupBlocks)
     count_neighbours(const ShotJob job, KeypointAxes* to) {
   __shared__ GroupCandidates candidates;
   CountNeighbours work{job.radius_m * job.radius_m, to};
@@ -154,7 +143,6 @@ struct Describe {
   const KeypointAxes* all_axes;
   const Vec3f* frames;  ///< of those that are not listed
   WarpList list;
-  std::uint32_t* histogram;
   Voting voting;
   KeypointAxes known{};
   std::int64_t index = 0;
@@ -169,7 +157,8 @@ struct Describe {
     voting.frame = {};
     if (!known.listed) {
       const Vec3f* const axes = frames + 3 * index;
-      if (is_frame(axes)) voting.frame = {axes[0], axes[1], axes[2]};
+      const bool usable = job.given_frames ? is_frame(axes) : is_finite(axes[0]);
+      if (usable) voting.frame = {axes[0], axes[1], axes[2]};
     }
     const bool has_frame = known.listed ? known.axes.valid : is_finite(voting.frame.x);
     status = !is_finite(keypoint.position)         ? ShotStatus::kNotFinite
@@ -182,7 +171,7 @@ struct Describe {
     voting.scale = vote_scale(voters);
     if constexpr (kColor) voting.keypoint_lab = job.keypoint_lab[index];
     seen = 0;
-    for (int i = lane_index(); i < job.length; i += kWarp) histogram[i] = 0;
+    for (int i = lane_index(); i < job.length; i += kWarp) voting.histogram[i] = 0;
     __syncwarp();
   }
   __device__ void add(const HeldPoint* held, int count) {
@@ -203,7 +192,7 @@ struct Describe {
   }
   __device__ void end() {
     __syncwarp();
-    if (status == ShotStatus::kDescribed && !write_row(job, index, histogram)) {
+    if (status == ShotStatus::kDescribed && !write_row(job, index, voting.histogram)) {
       status = ShotStatus::kNoVote;
     }
     if (status != ShotStatus::kDescribed) return refuse(job, index, status, voting.frame);
@@ -242,37 +231,44 @@ struct Describe {
 };
 
 /// Bytes of shared memory: candidates, and of each warp its list and its histogram.
-std::size_t shared_bytes(const ShotJob& job) {
+constexpr std::size_t shared_bytes(int length) {
   return sizeof(GroupCandidates) +
          kGroupWarps * (WarpList::kSize * sizeof(std::uint16_t) +
-                        static_cast<std::size_t>(job.length) * sizeof(std::uint32_t));
+                        static_cast<std::size_t>(length) * sizeof(std::uint32_t));
 }
 
 template <bool kColor, bool kExact>
-__global__ void __launch_bounds__(kGroupThreads, kBlocks)
+__global__ void __launch_bounds__(kGroupThreads, kGroupBlocks)
     describe(const ShotJob job, const OrderedNormal* normals, const Vec3f* frames,
              const KeypointAxes* axes) {
   extern __shared__ GroupCandidates shared[];
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   auto* const histograms = reinterpret_cast<std::uint32_t*>(shared + 1);
   auto* const lists = reinterpret_cast<std::uint16_t*>(histograms + kGroupWarps * job.length);
-  std::uint32_t* const histogram = histograms + warp * job.length;
-  Describe<kColor, kExact> work{
-      job, axes, frames, {lists + warp * WarpList::kSize}, histogram, {job, normals, histogram}};
+  Describe<kColor, kExact> work{job,
+                                axes,
+                                frames,
+                                {lists + warp * WarpList::kSize},
+                                {job, normals, histograms + warp * job.length}};
   GroupSearch(job.grid, job.radius_m, *shared).run(job.queries, job.count, work);
 }
 
 template <bool kColor, bool kExact>
 void launch(const Context& context, const ShotJob& job, const OrderedNormal* normals,
             const Vec3f* frames, const KeypointAxes* axes) {
-  const std::size_t bytes = shared_bytes(job);
-  const cudaStream_t stream = cuda_stream(context);
-  check_cuda(
-      cudaFuncSetAttribute(describe<kColor, kExact>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(bytes)),
-      "describe");
+  constexpr std::size_t kMost = shared_bytes(kShotVolumes * (11 + (kColor ? kColorBins : 0)));
+  constexpr std::size_t kUnasked = 48 * 1024;  // what a kernel gets without a word
+  static_assert(kMost <= 64 * 1024, "more than Turing has");
+  if constexpr (kMost > kUnasked) {
+    // For the largest descriptor: the limit belongs to the kernel, which other threads launch too.
+    check_cuda(
+        cudaFuncSetAttribute(describe<kColor, kExact>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(kMost)),
+        "describe");
+  }
   describe<kColor, kExact>
-      <<<group_blocks(job.count), kGroupThreads, bytes, stream>>>(job, normals, frames, axes);
+      <<<group_blocks(job.count), kGroupThreads, shared_bytes(job.length), cuda_stream(context)>>>(
+          job, normals, frames, axes);
   check_launch("describe");
 }
 

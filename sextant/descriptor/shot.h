@@ -130,7 +130,8 @@ ShotDescriptors compute_shot(const Context& context, const ShotSurface& surface,
                              const ShotOptions& options = {});
 
 /// With the grid of the surface's points; NeighbourGridOptions::for_radius(radius_m / 2) is a good
-/// one. Does not wait for the device; takes temporary memory for the order of the keypoints.
+/// one. Does not wait for the device; takes temporary memory: 16 bytes a keypoint for their order,
+/// on CUDA about 160 more for their frames and 16 a point of the surface.
 void compute_shot_into(const Context& context, const NeighbourGrid& grid,
                        const ShotSurface& surface, const ShotKeypoints& keypoints,
                        const ShotOptions& options, const ShotResult& result);

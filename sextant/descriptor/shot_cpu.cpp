@@ -169,11 +169,10 @@ SEXTANT_INLINE void vote(const ShotJob& job, const FloatColumns& rows, std::int6
   const Vec3<Pack> offset{load(kDx), load(kDy), load(kDz)};
   const Pack distance_sq = load(kDistanceSq);
   const Pack inverse = LaneMath<Pack>::inverse_square_root(distance_sq);
-  const Pack distance = distance_sq * inverse;
   const Vec3<Pack> local{frame_dot(offset, frame.x), frame_dot(offset, frame.y),
                          frame_dot(offset, frame.z)};
-  const ShotPlace<Pack> place = shot_place(local, distance, inverse, job.sphere);
-  const Pack scale = ShotLaneMath<Pack>::less(distance, Pack(kLeastShotDistance), Pack(0.0f),
+  const ShotPlace<Pack> place = shot_place(local, distance_sq, inverse, job.sphere);
+  const Pack scale = ShotLaneMath<Pack>::less(distance_sq, Pack(kLeastShotSquare), Pack(0.0f),
                                               known(kVotes) * Pack(voting.scale));
   if (job.shape) {
     const Vec3<Pack> normal{known(kNx), known(kNy), known(kNz)};

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/core/approx_math.h"
-#include "sextant/core/lane_math.h"
 #include "sextant/core/vec.h"
 #include "sextant/descriptor/shot.h"
 
@@ -21,10 +20,10 @@ inline constexpr int kShotVotes = 5;                     ///< entries that a nei
 inline constexpr int kApproxShotVotes = 2;               ///< the first of them: both bins
 inline constexpr int kRadiusVote = 2;                    ///< the one for the other shell
 inline constexpr std::int32_t kLeastShotNeighbours = 5;  ///< the keypoint among them
-inline constexpr float kLeastShotDistance = 1e-15f;
+inline constexpr float kLeastShotSquare = 1e-30f;  ///< nearer than 1e-15 there is no direction
 inline constexpr float kLeastCoordinate = 1e-30f;
 
-/// What the formulas below need beyond LaneMath; a pack of lanes specialises it.
+/// What the formulas below need beyond arithmetic; a pack of lanes specialises it.
 template <class T>
 struct ShotLaneMath {
   /// a < b ? yes : no
@@ -100,14 +99,17 @@ SEXTANT_HD_INLINE T arc_cosine(const T& a) {
 
 /// The sphere around a keypoint.
 struct ShotSphere {
-  float half_radius_m;
+  float inner_sq;  ///< the largest squared distance of the inner shell
   float two_over_radius;
   float wrap;  ///< volumes after which azimuth begins again
   bool exact;  ///< else only the cosine is shared between bins
 };
 
-SEXTANT_HD inline ShotSphere shot_sphere(float radius_m, bool wrap28, bool exact) {
-  return {0.5f * radius_m, 2.0f / radius_m, wrap28 ? 28.0f : 32.0f, exact};
+inline ShotSphere shot_sphere(float radius_m, bool wrap28, bool exact) {
+  const double half_sq = 0.25 * double{radius_m} * double{radius_m};
+  float inner_sq = static_cast<float>(half_sq);
+  if (double{inner_sq} > half_sq) inner_sq = std::nextafter(inner_sq, 0.0f);
+  return {inner_sq, 2.0f / radius_m, wrap28 ? 28.0f : 32.0f, exact};
 }
 
 /// Volumes that a neighbour votes for, as whole numbers, and its shares of them.
@@ -136,10 +138,11 @@ SEXTANT_HD_INLINE T azimuth_sector(const T& x, const T& y, const T& x_abs, const
   return T(4.0f) * upper + T(2.0f) * turned + odd;
 }
 
-/// Where a neighbour at `local` (in the frame) lies. `inverse` is 1 / distance.
+/// Where a neighbour at `local` (in the frame) lies. `inverse` is 1 / distance, to a few units in
+/// the last place.
 template <class T>
-SEXTANT_HD_INLINE ShotPlace<T> shot_place(const Vec3<T>& local, const T& distance, const T& inverse,
-                                          const ShotSphere& sphere) {
+SEXTANT_HD_INLINE ShotPlace<T> shot_place(const Vec3<T>& local, const T& distance_sq,
+                                          const T& inverse, const ShotSphere& sphere) {
   using M = ShotLaneMath<T>;
   const T zero = T(0.0f);
   const T one = T(1.0f);
@@ -151,7 +154,7 @@ SEXTANT_HD_INLINE ShotPlace<T> shot_place(const Vec3<T>& local, const T& distanc
 
   T odd;
   const T sector = azimuth_sector(local.x, local.y, x_abs, y_abs, odd);
-  const T outer = M::less(T(sphere.half_radius_m), distance, one, zero);
+  const T outer = M::less(T(sphere.inner_sq), distance_sq, one, zero);
   const T up = M::less(local.z, tiny, zero, one);
   place.volume = T(4.0f) * sector + T(2.0f) * outer + up;
   if (!sphere.exact) {
@@ -162,7 +165,7 @@ SEXTANT_HD_INLINE ShotPlace<T> shot_place(const Vec3<T>& local, const T& distanc
   }
 
   // From the middle of its shell, growing towards the other shell.
-  const T along_radius = distance * T(sphere.two_over_radius) - half - outer;
+  const T along_radius = distance_sq * inverse * T(sphere.two_over_radius) - half - outer;
   const T to_other_shell = along_radius * (one - T(2.0f) * outer);
   place.radius_volume = place.volume + T(2.0f) - T(4.0f) * outer;
   place.radius_share = larger(to_other_shell, zero);
@@ -274,7 +277,7 @@ SEXTANT_HD_INLINE ShotVotes<T> votes_of(const ShotPlace<T>& place, const ShotBin
 /// at most 2²⁰, which a float rounds to nothing coarser.
 SEXTANT_HD inline float vote_scale(std::int64_t neighbours) {
   std::int64_t scale = 1 << 20;
-  while (scale > 1 && scale * neighbours > (std::int64_t{1} << 29)) scale /= 2;
+  while (scale > 1 && scale * neighbours >= (std::int64_t{1} << 29)) scale /= 2;
   return static_cast<float>(scale);
 }
 

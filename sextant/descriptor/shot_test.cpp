@@ -72,11 +72,14 @@ TEST(Shot, SaysWhyThereIsNone) {
       }
     }
   };
+  Scene three_near = scene;
+  for (std::size_t i = 0; i < 3; ++i) three_near.points[i] = {0.5f, 0.5f, 0.50001f};
   using enum ShotStatus;
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     const ShotDescriptors given = shot_of(context, scene, {.radius_m = 0.3f}, true);
     expect(context, given, {kDescribed, kNotFinite, kTooFew, kNoFrame, kNoFrame});
+    EXPECT_FALSE(is_finite(to_host(context, given.frames)[6]));  // with no neighbour at all
     EXPECT_EQ(given.counts.described, 1);
     EXPECT_EQ(given.counts.not_finite, 1);
     EXPECT_EQ(given.counts.too_few, 1);
@@ -87,6 +90,11 @@ TEST(Shot, SaysWhyThereIsNone) {
     const ShotDescriptors small =
         shot_of(context, scene, {.radius_m = 1e-4f, .frame_radius_m = 0.3f}, false);
     expect(context, small, {kTooFew, kNotFinite, kNoFrame, kTooFew, kTooFew});
+    EXPECT_FALSE(is_finite(to_host(context, small.frames)[0]));
+    const ShotDescriptors few =
+        shot_of(context, three_near, {.radius_m = 1e-4f, .frame_radius_m = 0.3f}, false);
+    expect(context, few, {kTooFew, kNotFinite, kNoFrame, kTooFew, kTooFew});
+    EXPECT_TRUE(is_finite(to_host(context, few.frames)[0]));
     Scene blind = scene;
     for (Vec3f& normal : blind.normals) normal.x = nan;
     const ShotDescriptors unseen = shot_of(context, blind, {.radius_m = 0.3f}, false);
@@ -158,23 +166,86 @@ TEST(Shot, ApproximateCanTakeEverySoManiethNeighbour) {
   }
 }
 
+/// All neighbours vote or some of them, of few and of more than a warp lists or a block holds.
 TEST(Shot, ApproximateIsTheSameOnEveryDevice) {
   const Scene scene = random_shot_scene(testing::seed_of_test(), 5000, 30);
-  const ShotOptions options{.radius_m = 0.25f, .mode = ShotMode::kApprox};
+  const Context first = Context::cpu(1);
+  for (const float radius_m : {0.25f, 0.8f}) {
+    for (const int most : {65536, 100, 1700}) {
+      const ShotOptions options{
+          .radius_m = radius_m, .mode = ShotMode::kApprox, .most_neighbours = most};
+      const auto truth = to_host(first, shot_of(first, scene, options, true).values);
+      for (const Context& context : testing::all_contexts()) {
+        SCOPED_TRACE(testing::describe(context));
+        const auto values = to_host(context, shot_of(context, scene, options, true).values);
+        int close = 0;
+        for (std::size_t k = 0; k < scene.keypoints.size(); ++k) {
+          float worst = 0;
+          for (std::size_t i = 352 * k; i < 352 * k + 352; ++i) {
+            worst = std::max(worst, std::abs(values[i] - truth[i]));
+          }
+          close += worst < 1e-5f;
+        }
+        EXPECT_GE(close, 29) << radius_m << " m, at most " << most;
+      }
+    }
+  }
+}
+
+/// More neighbours than the most that may vote by default: places of voters need 64 bits.
+TEST(Shot, ApproximateOfMoreNeighboursThanMayVote) {
+  Scene scene = random_shot_scene(testing::seed_of_test(), 70000, 1);
+  const ShotOptions options{.radius_m = 1.8f, .mode = ShotMode::kApprox};
   const Context first = Context::cpu(1);
   const auto truth = to_host(first, shot_of(first, scene, options, true).values);
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     const auto values = to_host(context, shot_of(context, scene, options, true).values);
-    int close = 0;
-    for (std::size_t k = 0; k < scene.keypoints.size(); ++k) {
-      float worst = 0;
-      for (std::size_t i = 352 * k; i < 352 * k + 352; ++i) {
-        worst = std::max(worst, std::abs(values[i] - truth[i]));
-      }
-      close += worst < 1e-5f;
+    for (std::size_t i = 0; i < 352; ++i) ASSERT_NEAR(values[i], truth[i], 1e-5f) << i;
+  }
+}
+
+/// As many neighbours as fill a count to its last bit, all in one bin.
+TEST(Shot, CountsDoNotOverflow) {
+  for (const std::size_t count : {511u, 512u, 513u, 1024u}) {
+    Scene scene;
+    scene.points.assign(count, {0.01f, 0.001f, 0.005f});
+    scene.normals.assign(count, {0, 0, 1});
+    scene.keypoints = {{0, 0, 0}};
+    scene.frames = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (const Context& context : testing::all_contexts()) {
+      SCOPED_TRACE(testing::describe(context));
+      const ShotOptions options{.radius_m = 0.05f, .mode = ShotMode::kApprox};
+      const auto values = to_host(context, shot_of(context, scene, options, true).values);
+      EXPECT_EQ(*std::max_element(values.begin(), values.end()), 1.0f) << count;
+      EXPECT_EQ(*std::min_element(values.begin(), values.end()), 0.0f) << count;
     }
-    EXPECT_GE(close, 29);
+  }
+}
+
+/// A neighbour at exactly half the radius lies in the inner shell, whatever a root is rounded to;
+/// squares of these radii are not rounded.
+TEST(Shot, HalfTheRadiusBelongsToTheInnerShell) {
+  for (int step = 1; step < 200; ++step) {
+    const float radius_m = static_cast<float>(step) / 1024.0f;
+    Scene scene;
+    const Vec3f at = normalized(Vec3f{0.3f, 0.4f, 0.5f}) * (0.25f * radius_m);
+    // Four in the inner shell, and one on its rim.
+    scene.points.assign(4, at);
+    scene.points.push_back({0, 0, 0.5f * radius_m});
+    scene.normals.assign(5, {0, 0, 1});
+    scene.keypoints = {{0, 0, 0}};
+    scene.frames = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    for (const Context& context : testing::all_contexts()) {
+      const ShotOptions options{.radius_m = radius_m, .mode = ShotMode::kApprox};
+      const auto values = to_host(context, shot_of(context, scene, options, true).values);
+      for (std::size_t volume = 0; volume < 32; ++volume) {
+        if ((volume & 2u) == 0) continue;
+        for (std::size_t bin = 0; bin < 11; ++bin) {
+          ASSERT_EQ(values[volume * 11 + bin], 0.0f) << radius_m << testing::describe(context);
+        }
+      }
+    }
   }
 }
 

@@ -95,7 +95,7 @@ __device__ inline void sort_triangles(const TileTables& tables, int begin, int t
     const int first = lane < 4 ? atomicAdd(&counts[lane], __popc(of_lane)) : 0;
     const int of_kind = __shfl_sync(kAllLanes, first, kind < 0 ? 0 : kind);
     if (kind < 0) continue;
-    const int n = of_kind + __popc(same & ((1u << lane) - 1u));
+    const int n = of_kind + __popc(same & lanes_before());
     batch.waiting[TileBatch::place_of(kind, n)] = static_cast<std::uint16_t>(i);
   }
 }

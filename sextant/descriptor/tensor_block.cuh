@@ -61,7 +61,7 @@ struct BlockSums {
     for (int word = warp; word < kBins / 32; word += block_warps()) {
       const std::uint32_t mask = occupied[word];
       if ((mask >> lane & 1u) == 0) continue;
-      const std::int64_t to = first + before[word] + __popc(mask & ((1u << lane) - 1u));
+      const std::int64_t to = first + before[word] + __popc(mask & lanes_before());
       out.indices[to] = static_cast<std::uint16_t>(word * 32 + lane);
       out.values[to] = area_from(units[word * 32 + lane]);
     }

@@ -10,9 +10,13 @@
 
 namespace sextant::detail {
 
+// Chosen on an H200 with 36 thousand points of 300 and 1100 neighbours: between 16 and 32 points, 4
+// and 8 warps and 1024 and 1280 candidates nothing was faster by more than 1 %, some slower by 20.
 inline constexpr int kGroupPoints = 16;  ///< that a block looks after
 inline constexpr int kGroupWarps = 4;
 inline constexpr int kGroupThreads = kGroupWarps * kWarp;
+/// On a multiprocessor with 228 KiB of shared memory; everywhere it leaves a thread 80 registers.
+inline constexpr int kGroupBlocks = 6;
 
 inline unsigned group_blocks(std::int64_t queries) {
   return static_cast<unsigned>((queries + kGroupPoints - 1) / kGroupPoints);
@@ -45,7 +49,8 @@ struct GroupCandidates {
   std::uint32_t first[kMostRows + 1];  ///< candidates before a row
 };
 
-/// The bricks that a clipped box may meet, numbered in the order in which for_each_run goes.
+/// The bricks that a clipped box may meet, numbered in the order in which for_each_run goes. (That
+/// has loops of its own: with numbers, voting took 0.31 ms instead of 0.28 on an H200.)
 struct BrickRange {
   Vec3i low, size;
   int count = 0;
@@ -127,7 +132,7 @@ class GroupSearch {
   __device__ void run(const GridPoint* queries, std::int64_t begin, int size, Work& work) {
     if (static_cast<int>(threadIdx.x) < size) shared_.queries[threadIdx.x] = queries[threadIdx.x];
     __syncthreads();
-    // Queries at most a radius apart, or those of one cell when that is too much for the room.
+    // Queries in a box of about a radius, or those of one cell when that is too much for the room.
     const float across = min_of(radius_m_ * grid_.frame->inverse_cell, 64.0f);
     const int cells = max_of(static_cast<int>(across + 0.01f), 1);
     for (int first = 0; first < size;) {
