@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "sextant/core/graph.h"
 #include "sextant/core/rigid3.h"
@@ -284,6 +287,36 @@ TEST(Shot, OfAKeypointDoesNotDependOnTheOthers) {
         }
       }
     }
+  }
+}
+
+/// Threads with contexts of their own share nothing, not even what a kernel was told for another.
+TEST(Shot, OfDifferentLengthsOnThreadsAtOnce) {
+  const Scene scene = random_shot_scene(testing::seed_of_test(), 600, 40);
+  const ShotContent contents[] = {ShotContent::kColor, ShotContent::kShapeAndColor,
+                                  ShotContent::kShape};
+  for (const Context& one : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(one));
+    std::atomic<int> right = 0;
+    std::vector<std::thread> threads;
+    for (const ShotContent content : contents) {
+      threads.emplace_back([&, content] {
+        try {
+          const Context context = one.is_cuda() ? Context::cuda() : Context::cpu(1);
+          const ShotOptions options{.radius_m = 0.2f, .content = content};
+          std::vector<float> first;
+          for (int turn = 0; turn < 30; ++turn) {
+            const auto values = to_host(context, shot_of(context, scene, options, false).values);
+            if (first.empty()) first = values;
+            right += std::memcmp(values.data(), first.data(), values.size() * sizeof(float)) == 0;
+          }
+        } catch (const Error& error) {
+          ADD_FAILURE() << error.what();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(right, 90);
   }
 }
 
