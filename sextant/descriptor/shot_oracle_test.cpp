@@ -282,6 +282,7 @@ double distance_to(const OracleHistogram& truth, const float* values) {
 /// the end of 31 bits. Frames are given, or are what compute_local_frames finds.
 TEST(Shot, OfVeryManyNeighboursEqualsTheOracle) {
   const std::uint64_t seed = testing::seed_of_test();
+  int strict = 0;
   for (const int count : {448, 449, 512, 513, 1280, 1281, 9000}) {
     SCOPED_TRACE(count);
     Scene scene = random_shot_scene(seed, count, 3);
@@ -293,13 +294,17 @@ TEST(Shot, OfVeryManyNeighboursEqualsTheOracle) {
         const auto values = to_host(context, shot.values);
         scene.frames = to_host(context, shot.frames);
         for (std::size_t k = 0; k < scene.keypoints.size(); ++k) {
-          // A vote within rounding of an edge moves 4 of several hundred.
-          EXPECT_LT(distance_to(oracle_shot(scene, k, options), values.data() + 352 * k), 1e-2)
+          const OracleHistogram truth = oracle_shot(scene, k, options);
+          const bool clear = truth.nearest_edge >= 2e-6;
+          strict += clear;
+          // A vote within rounding of an edge may jump.
+          EXPECT_LT(distance_to(truth, values.data() + 352 * k), clear ? 1e-5 : 0.1)
               << "keypoint " << k;
         }
       }
     }
   }
+  EXPECT_GT(strict, 30);
 }
 
 }  // namespace

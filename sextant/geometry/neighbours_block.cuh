@@ -10,8 +10,8 @@
 
 namespace sextant::detail {
 
-// Chosen on an H200 with 36 thousand points of 300 and 1100 neighbours: between 16 and 32 points, 4
-// and 8 warps and 1024 and 1280 candidates nothing was faster by more than 1 %, some slower by 20.
+// Chosen by `sextant reproduce shot-speed` on an H200: with 16 to 32 points, 4 to 8 warps and 1024
+// to 1280 candidates nothing is faster by more than 1 %, and some are slower by a fifth.
 inline constexpr int kGroupPoints = 16;  ///< that a block looks after
 inline constexpr int kGroupWarps = 4;
 inline constexpr int kGroupThreads = kGroupWarps * kWarp;
@@ -50,7 +50,7 @@ struct GroupCandidates {
 };
 
 /// The bricks that a clipped box may meet, numbered in the order in which for_each_run goes. (That
-/// has loops of its own: with numbers, voting took 0.31 ms instead of 0.28 on an H200.)
+/// has loops of its own: with numbers, voting took a tenth longer on an H200.)
 struct BrickRange {
   Vec3i low, size;
   int count = 0;
