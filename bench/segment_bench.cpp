@@ -11,7 +11,7 @@
 
 #include "bench/report.h"
 #include "sextant/surface/cloud_normals.h"
-#include "sextant/surface/segment_cloud.h"
+#include "sextant/surface/cloud_segment.h"
 #include "tests/labelled_table.h"
 
 namespace sextant::bench {

@@ -2,13 +2,13 @@
 #include "bench/tensor_voxel.h"
 
 #include "sextant/core/cuda_check.h"
-#include "sextant/descriptor/tensor_math.h"
+#include "sextant/descriptor/tensor/math.h"
 
 namespace sextant::bench {
 
 namespace {
 
-using detail::ClipPolygon;
+using detail::tensor::ClipPolygon;
 
 constexpr int kBins = 10;
 constexpr int kVoxels = kBins * kBins * kBins;
@@ -26,9 +26,9 @@ __device__ float component(const Corners& t, int corner, int axis) {
 template <int kAxis>
 __device__ bool clip_to_bin(ClipPolygon& polygon, float floor) {
   ClipPolygon part;
-  detail::clip<kAxis, true>(polygon, floor, part);
+  detail::tensor::clip<kAxis, true>(polygon, floor, part);
   if (part.count < 3) return false;
-  detail::clip<kAxis, false>(part, floor + 1.0f, polygon);
+  detail::tensor::clip<kAxis, false>(part, floor + 1.0f, polygon);
   return polygon.count >= 3;
 }
 
@@ -50,7 +50,7 @@ __device__ float area_in_bin(const Corners& t, const float (&floor)[3]) {
   if (!clip_to_bin<2>(polygon, floor[2])) return 0.0f;
   if (!clip_to_bin<1>(polygon, floor[1])) return 0.0f;
   if (!clip_to_bin<0>(polygon, floor[0])) return 0.0f;
-  return detail::area_from(detail::area_units(polygon));
+  return detail::tensor::area_from(detail::tensor::area_units(polygon));
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ Corners triangles[kBatch];
   __shared__ int count;
   const TensorFrame frame = frames[blockIdx.x];
-  const detail::TensorCube cube(frame, kBins);
+  const detail::tensor::TensorCube cube(frame, kBins);
   const int width = surface.points.width;
   const int u = (frame.pair.p % width + frame.pair.q % width) / 2;
   const int v = (frame.pair.p / width + frame.pair.q / width) / 2;

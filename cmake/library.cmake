@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The library: every .cpp (and .cu) under sextant/ that is not a test.
+# The library: every .cpp (and .cu) in the rooms sextant/<module>/<operation>/ that is not a test.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -9,15 +9,17 @@ find_package(JPEG REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
 
-file(GLOB sextant_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sextant/*/*.cpp)
+file(GLOB sextant_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sextant/*/*/*.cpp)
 list(FILTER sextant_sources EXCLUDE REGEX "_test\\.cpp$")
 if(SEXTANT_WITH_CUDA)
-  file(GLOB sextant_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sextant/*/*.cu)
-  # Without fused multiply-add these give the same bits on the CPU and on CUDA.
-  foreach(file render/rasterize surface/segment descriptor/pairs descriptor/pairs_dense
-               descriptor/cloud_pairs descriptor/tensor descriptor/tensor_mesh)
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/sextant/${file}.cu
-                                PROPERTIES COMPILE_OPTIONS -fmad=false)
+  file(GLOB sextant_cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sextant/*/*/*.cu)
+  # What a file asks of nvcc stands in the file: "// nvcc: -fmad=false" and a reason.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sextant_cuda_sources})
+  foreach(source IN LISTS sextant_cuda_sources)
+    file(STRINGS ${source} request REGEX "^// nvcc: -[^ ,]+" LIMIT_COUNT 1)
+    if(request MATCHES "^// nvcc: (-[^ ,]+)")
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS ${CMAKE_MATCH_1})
+    endif()
   endforeach()
 endif()
 
@@ -50,8 +52,16 @@ endif()
 
 if(SEXTANT_INSTALL)
   install(TARGETS sextant EXPORT sextant-targets)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/sextant/ ${PROJECT_BINARY_DIR}/generated/sextant/
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sextant FILES_MATCHING PATTERN "*.h")
+  # A header directly in a module's folder is public; what lies in subfolders is not.
+  file(GLOB public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+       ${PROJECT_SOURCE_DIR}/sextant/*/*.h)
+  foreach(header IN LISTS public_headers)
+    get_filename_component(folder ${header} DIRECTORY)
+    install(FILES ${PROJECT_SOURCE_DIR}/${header}
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+  endforeach()
+  install(FILES ${PROJECT_BINARY_DIR}/generated/sextant/core/build_config.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/sextant/core)
   install(EXPORT sextant-targets NAMESPACE sextant::
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
   configure_package_config_file(

@@ -6,7 +6,7 @@
 #include "apps/sextant/describe_options.h"
 #include "sextant/core/options_json.h"
 #include "sextant/descriptor/cloud_pairs.h"
-#include "sextant/descriptor/tensor_mesh.h"
+#include "sextant/descriptor/mesh_tensor.h"
 
 namespace sextant::app {
 

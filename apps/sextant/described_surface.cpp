@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "apps/sextant/options_cli.h"
-#include "sextant/descriptor/tensor_mesh.h"
+#include "sextant/descriptor/mesh_tensor.h"
 #include "sextant/io/camera_json.h"
 
 namespace sextant::app {

@@ -13,8 +13,8 @@
 #include "sextant/io/png.h"
 #include "sextant/render/label_colors.h"
 #include "sextant/surface/cloud_normals.h"
+#include "sextant/surface/cloud_segment.h"
 #include "sextant/surface/normals.h"
-#include "sextant/surface/segment_cloud.h"
 
 namespace sextant::app {
 

@@ -4,7 +4,7 @@
 #include "sextant/core/buffer.h"
 #include "sextant/core/options.h"
 #include "sextant/core/vec.h"
-#include "sextant/geometry/neighbours_math.h"
+#include "sextant/geometry/neighbour_walk.h"
 
 namespace sextant {
 
@@ -44,7 +44,7 @@ class NeighbourGrid {
   }
   Device device() const { return points_.device(); }
 
-  /// What kernels get; see for_each_neighbour in neighbours_math.h.
+  /// What kernels get; see for_each_neighbour in neighbour_walk.h.
   NeighbourGridView view() const {
     return {points_.data(), cell_first_.data(), bricks_.data(),
             table_.data(),  frame_.data(),      size()};

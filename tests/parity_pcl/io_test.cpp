@@ -11,8 +11,8 @@
 #include <filesystem>
 
 #include "sextant/core/random.h"
-#include "sextant/io/lzf.h"
 #include "sextant/io/pcd.h"
+#include "sextant/io/pcd/lzf.h"
 #include "sextant/io/ply.h"
 #include "tests/same_geometry.h"
 #include "tests/shared_data.h"

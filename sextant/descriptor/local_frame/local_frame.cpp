@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/descriptor/local_frame.h"
+
+#include <algorithm>
+
+#include "sextant/core/build_config.h"
+#include "sextant/core/for_each.h"
+#include "sextant/descriptor/local_frame/lanes.h"
+#include "sextant/geometry/neighbours/build.h"
+
+namespace sextant {
+
+using namespace detail::local_frame;
+
+namespace detail::local_frame {
+
+PrincipalAxes principal_axes_cpu(const FrameSums& sums) { return principal_axes(sums); }
+
+bool positive_in_the_middle(const neighbours::CandidateTile& tile, const Vec3f& p, float radius_sq,
+                            const Vec3d& axis) {
+  struct Neighbour {
+    float distance_sq;
+    std::int32_t index;
+    Vec3f v;
+  };
+  const neighbours::CandidateColumns from = columns_of(tile, nullptr, 0);
+  std::vector<Neighbour> order;
+  for (std::int64_t i = 0; i < from.count; ++i) {
+    const Vec3f q{from.x[i], from.y[i], from.z[i]};
+    const float distance_sq = squared_distance(q, p);
+    if (distance_sq < radius_sq && !(q == p))
+      order.push_back({distance_sq, tile.indices()[i], q - p});
+  }
+  const auto nearer = [](const Neighbour& a, const Neighbour& b) {
+    return a.distance_sq != b.distance_sq ? a.distance_sq < b.distance_sq : a.index < b.index;
+  };
+  const auto first = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2) - kTiePoints / 2;
+  const auto last = first + kTiePoints;
+  std::nth_element(order.begin(), first, order.end(), nearer);
+  std::nth_element(first, last - 1, order.end(), nearer);
+  int positive = 0;
+  for (auto it = first; it != last; ++it) positive += along(it->v, axis) > 0;
+  return positive > kTiePoints / 2;
+}
+
+void check_grid(const Context& context, const NeighbourGrid& grid) {
+  require(grid.view().frame != nullptr, "grid: is empty; use build_neighbour_grid");
+  require(grid.device() == context.device(), "grid: lies on ", to_string(grid.device()),
+          " but the context runs on ", to_string(context.device()));
+}
+
+Buffer<GridPoint> ordered_keypoints(const Context& context, const NeighbourGrid& grid,
+                                    View<const Vec3f> keypoints) {
+  constexpr std::int64_t kMost = 1 << 30;
+  require_on(context, keypoints, "keypoints");
+  require(keypoints.size <= kMost, "keypoints: ", keypoints.size, " points; ", kMost,
+          " are the most");
+  Buffer<GridPoint> ordered(context, keypoints.size);
+  if constexpr (kBuiltWithCuda) {
+    if (context.is_cuda()) {
+      neighbours::order_queries_cuda(context, grid.view().frame, keypoints, ordered);
+      return ordered;
+    }
+  }
+  neighbours::order_queries(context, grid.view().frame, keypoints, ordered);
+  return ordered;
+}
+
+}  // namespace detail::local_frame
+
+namespace {
+
+using detail::neighbours::FloatColumns;
+
+/// The frames of queries begin .. end - 1.
+struct FramesOfRange {
+  LocalFrameJob job;
+
+  SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    using detail::neighbours::CandidateTile;
+    CandidateTile held;
+    FloatColumns rows;
+    auto gathered = [&](const CandidateTile& tile) {
+      rows.reserve(detail::neighbours::kPayload, tile.count());
+    };
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float) SEXTANT_INLINED {
+      const std::int64_t count = detail::neighbours::select_within(
+          columns_of(tile, nullptr, 0), query.position, job.radius_m * job.radius_m, rows);
+      store_frame(frame_from_rows(rows, count, tile, query.position, job.radius_m),
+                  job.frames + 3 * std::int64_t{query.index});
+    };
+    auto none = [&](const GridPoint& query) {
+      store_frame({}, job.frames + 3 * std::int64_t{query.index});
+    };
+    detail::neighbours::search_cells_within(job.grid, job.queries, begin, end, job.radius_m, held,
+                                            gathered, found, none);
+  }
+};
+
+SEXTANT_RUN_WIDEST(FramesOfRange)
+
+void compute(const Context& context, const LocalFrameJob& job) {
+  if constexpr (kBuiltWithCuda) {
+    if (context.is_cuda()) return compute_local_frames_cuda(context, job);
+  }
+  const FramesOfRange frames{job};
+  for_each_chunk(context, job.count, kKeypointGrain,
+                 [&](std::int64_t begin, std::int64_t end) { run_widest(frames, begin, end); });
+}
+
+void check(const Context& context, const NeighbourGrid& grid, const LocalFrameOptions& options,
+           std::int64_t keypoints, View<Vec3f> frames) {
+  check_options(options);
+  check_grid(context, grid);
+  require_on(context, frames, "frames");
+  require(frames.size == 3 * keypoints, "frames: room for ", frames.size, " axes instead of 3 x ",
+          keypoints);
+}
+
+/// Half the radius: fewer candidates lie in vain around a keypoint's sphere.
+NeighbourGrid grid_for(const Context& context, View<const Vec3f> surface,
+                       const LocalFrameOptions& options) {
+  check_options(options);
+  return build_neighbour_grid(context, surface,
+                              NeighbourGridOptions::for_radius(0.5f * options.radius_m));
+}
+
+}  // namespace
+
+void compute_local_frames_into(const Context& context, const NeighbourGrid& grid,
+                               View<const Vec3f> keypoints, const LocalFrameOptions& options,
+                               View<Vec3f> frames) {
+  check(context, grid, options, keypoints.size, frames);
+  const Buffer<GridPoint> ordered = ordered_keypoints(context, grid, keypoints);
+  compute(context, {grid.view(), ordered.data(), keypoints.size, options.radius_m, frames.data});
+}
+
+void compute_local_frames_into(const Context& context, const NeighbourGrid& grid,
+                               const LocalFrameOptions& options, View<Vec3f> frames) {
+  check(context, grid, options, grid.size(), frames);
+  const NeighbourGridView view = grid.view();
+  compute(context, {view, view.points, grid.size(), options.radius_m, frames.data});
+}
+
+Buffer<Vec3f> compute_local_frames(const Context& context, View<const Vec3f> surface,
+                                   View<const Vec3f> keypoints, const LocalFrameOptions& options) {
+  const NeighbourGrid grid = grid_for(context, surface, options);
+  Buffer<Vec3f> frames(context, 3 * keypoints.size);
+  compute_local_frames_into(context, grid, keypoints, options, frames);
+  return frames;
+}
+
+Buffer<Vec3f> compute_local_frames(const Context& context, View<const Vec3f> surface,
+                                   const LocalFrameOptions& options) {
+  const NeighbourGrid grid = grid_for(context, surface, options);
+  Buffer<Vec3f> frames(context, 3 * surface.size);
+  compute_local_frames_into(context, grid, options, frames);
+  return frames;
+}
+
+}  // namespace sextant

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cfloat>
+
+#include "sextant/core/random.h"
+#include "sextant/descriptor/pairs.h"
+#include "sextant/geometry/neighbour_walk.h"
+
+namespace sextant::detail::pairs {
+
+inline constexpr std::int32_t kNobody = INT32_MAX;
+
+/// What a pair must satisfy. The cosine is taken on the host, so that all devices have its bits.
+struct PairLimits {
+  float least_resolutions = 0.0f;
+  float most_resolutions = 0.0f;
+  float cos_angle = 0.0f;
+};
+
+struct PairTest {
+  float least_sq = 0.0f;
+  float most_sq = 0.0f;
+  float cos_angle = 0.0f;
+
+  /// A point is not its own partner, nor is one in the same place. NaN passes nothing, nor does an
+  /// infinite distance, however large the limit.
+  SEXTANT_HD PairTest(const PairLimits& limits, float resolution_m) : cos_angle(limits.cos_angle) {
+    const float least_m = limits.least_resolutions * resolution_m;
+    const float most_m = limits.most_resolutions * resolution_m;
+    least_sq = max_of(least_m * least_m, FLT_MIN);
+    most_sq = min_of(most_m * most_m, FLT_MAX);
+  }
+};
+
+/// The nearest partners so far, by distance and then by index. Files that use it on CUDA are
+/// compiled without fused multiply-add.
+struct Partners {
+  float distance_sq[kPartnersPerPoint];
+  std::int32_t index[kPartnersPerPoint];
+
+  SEXTANT_HD explicit Partners(const PairTest& test) {
+    for (int k = 0; k < kPartnersPerPoint; ++k) {
+      distance_sq[k] = test.most_sq;
+      index[k] = kNobody;
+    }
+  }
+  SEXTANT_HD static bool before(float d, std::int32_t j, float other_d, std::int32_t other_j) {
+    return d < other_d || (d == other_d && j < other_j);
+  }
+  SEXTANT_HD void insert(float d, std::int32_t j) {
+    if (!before(d, j, distance_sq[2], index[2])) return;
+    distance_sq[2] = d;
+    index[2] = j;
+    for (int k = 2; k > 0; --k) {
+      if (!before(distance_sq[k], index[k], distance_sq[k - 1], index[k - 1])) break;
+      const float nearer = distance_sq[k];
+      const std::int32_t nearer_index = index[k];
+      distance_sq[k] = distance_sq[k - 1];
+      index[k] = index[k - 1];
+      distance_sq[k - 1] = nearer;
+      index[k - 1] = nearer_index;
+    }
+  }
+  /// Of point p with normal n, candidate j at q with normal m.
+  SEXTANT_HD void offer(const PairTest& test, const Vec3f& p, const Vec3f& n, const Vec3f& q,
+                        const Vec3f& m, std::int32_t j) {
+    const float d = squared_distance(p, q);
+    if (!(d >= test.least_sq && d <= distance_sq[2])) return;
+    if (dot(n, m) < test.cos_angle) insert(d, j);
+  }
+  SEXTANT_HD void store(std::int32_t* to) const {
+    for (int k = 0; k < kPartnersPerPoint; ++k) to[k] = index[k] == kNobody ? -1 : index[k];
+  }
+};
+
+/// The points that look for partners: all, or one drawn from each of `samples` equal runs.
+struct Lookers {
+  std::int64_t points = 0;
+  std::int64_t samples = 0;  ///< equal to `points` when all look
+  std::uint64_t seed = 0;
+
+  SEXTANT_HD std::int64_t first_of_run(std::int64_t row) const {
+    return (row * points + samples - 1) / samples;
+  }
+  SEXTANT_HD std::int64_t point_of(std::int64_t row) const {
+    if (samples == points) return row;
+    const std::int64_t first = first_of_run(row);
+    const auto length = static_cast<std::uint32_t>(first_of_run(row + 1) - first);
+    return first + Random{seed, static_cast<std::uint64_t>(row)}.below(length, 0);
+  }
+  /// -1 for a point that does not look.
+  SEXTANT_HD std::int64_t row_of(std::int64_t point) const {
+    if (samples == points) return point;
+    const std::int64_t row = point * samples / points;
+    return point_of(row) == point ? row : -1;
+  }
+};
+
+struct PatchBounds;
+
+/// The search in an organised cloud.
+struct PairsJob {
+  ImageView<const Vec3f> points;
+  ImageView<const Vec3f> normals;
+  const SurfaceStatistics* statistics = nullptr;
+  PairLimits limits;
+  int window_px = 0;
+  Lookers lookers;
+  std::int32_t* partners = nullptr;
+  PatchBounds* patches = nullptr;  ///< room for those of the image, where CUDA searches every pixel
+};
+
+/// Offers those candidates of the window around (u, v) that are in its columns first, first + step,
+/// … The lanes of a warp share the columns of a window.
+SEXTANT_HD inline void search_window(const PairsJob& job, const PairTest& test, int u, int v,
+                                     int first, int step, Partners& partners) {
+  const Vec3f p = job.points(u, v);
+  const Vec3f n = job.normals(u, v);
+  const int right = min_of(u + job.window_px, job.points.width - 1);
+  const int bottom = min_of(v + job.window_px, job.points.height - 1);
+  for (int row = max_of(v - job.window_px, 0); row <= bottom; ++row) {
+    const Vec3f* points = job.points.row(row);
+    const Vec3f* normals = job.normals.row(row);
+    for (int column = max_of(u - job.window_px, 0) + first; column <= right; column += step) {
+      partners.offer(test, p, n, points[column], normals[column], row * job.points.width + column);
+    }
+  }
+}
+
+/// The list of pairs that the partners make: counts them by the row of the point that looked, and
+/// writes them where the sums of the counts say.
+struct PairList {
+  Lookers lookers;
+  const std::int32_t* partners = nullptr;
+  std::int32_t* first = nullptr;  ///< a count for each row and 0, then their sums
+  PointPair* pairs = nullptr;
+  std::int32_t* count = nullptr;
+  std::int64_t capacity = 0;
+
+  /// Of two points that found each other the lower one lists the pair.
+  SEXTANT_HD bool lists(std::int64_t point, std::int32_t partner) const {
+    if (partner < 0) return false;
+    if (point < partner) return true;
+    const std::int64_t row = lookers.row_of(partner);
+    if (row < 0) return true;
+    for (int k = 0; k < kPartnersPerPoint; ++k) {
+      if (partners[row * kPartnersPerPoint + k] == point) return false;
+    }
+    return true;
+  }
+  SEXTANT_HD void count_row(std::int64_t row) const {
+    int listed = 0;
+    if (row < lookers.samples) {
+      const std::int64_t point = lookers.point_of(row);
+      for (int k = 0; k < kPartnersPerPoint; ++k) {
+        listed += lists(point, partners[row * kPartnersPerPoint + k]) ? 1 : 0;
+      }
+    }
+    first[row] = listed;
+  }
+  SEXTANT_HD void write_row(std::int64_t row) const {
+    if (row == lookers.samples) {
+      *count = static_cast<std::int32_t>(min_of<std::int64_t>(first[row], capacity));
+      return;
+    }
+    std::int64_t to = first[row];
+    if (to == first[row + 1]) return;
+    const auto point = static_cast<std::int32_t>(lookers.point_of(row));
+    for (int k = 0; k < kPartnersPerPoint; ++k) {
+      const std::int32_t partner = partners[row * kPartnersPerPoint + k];
+      if (!lists(point, partner)) continue;
+      if (to < capacity) pairs[to] = {min_of(point, partner), max_of(point, partner)};
+      ++to;
+    }
+  }
+};
+
+/// A random permutation of 0 .. size - 1, evaluated where it is wanted: a Feistel network over the
+/// next even power of two, walked until it comes back into the range. Less than four steps each on
+/// average.
+struct RandomPermutation {
+  std::uint32_t size = 0;
+  std::uint64_t seed = 0;
+  int half_bits = 1;
+
+  SEXTANT_HD RandomPermutation(std::uint32_t count, std::uint64_t random_seed)
+      : size(count), seed(random_seed) {
+    while (half_bits < 16 && (std::uint64_t{1} << (2 * half_bits)) < count) ++half_bits;
+  }
+  SEXTANT_HD std::uint32_t operator()(std::uint32_t at) const {
+    do {
+      at = step(at);
+    } while (at >= size);
+    return at;
+  }
+
+ private:
+  SEXTANT_HD std::uint32_t step(std::uint32_t at) const {
+    const std::uint32_t mask = (1u << half_bits) - 1u;
+    std::uint32_t left = at >> half_bits;
+    std::uint32_t right = at & mask;
+    constexpr int kRounds = 6;
+    for (int round = 0; round < kRounds; ++round) {
+      const std::uint32_t drawn =
+          Random{seed, static_cast<std::uint64_t>(round)}.bits(right) & mask;
+      const std::uint32_t next = left ^ drawn;
+      left = right;
+      right = next;
+    }
+    return left << half_bits | right;
+  }
+};
+
+struct SelectPair {
+  View<const PointPair> pairs;
+  const std::int32_t* count = nullptr;
+  std::uint64_t seed = 0;
+  View<PointPair> selected;
+  std::int32_t* selected_count = nullptr;
+
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const std::int64_t there = clamp<std::int64_t>(*count, 0, pairs.size);
+    const std::int64_t chosen = min_of(there, selected.size);
+    if (i == selected.size) *selected_count = static_cast<std::int32_t>(chosen);
+    if (i >= chosen) return;
+    const RandomPermutation permutation(static_cast<std::uint32_t>(there), seed);
+    selected[i] = pairs[permutation(static_cast<std::uint32_t>(i))];
+  }
+};
+
+/// How many pixels the CPU takes at once: sixteen, eight or one.
+enum class PairSearch { kBest, kAvx2, kPortable };
+/// The partners of every point of the image, on the CPU. A variant that the processor does not have
+/// is replaced by the portable one; all give the same.
+void find_partners_dense(const Context& context, const PairsJob& job,
+                         PairSearch search = PairSearch::kBest);
+
+PairLimits limits_of(const PairsOptions& options);
+Lookers lookers_of(std::int64_t points, const PairsOptions& options);
+/// Room for the search in a workspace.
+void make_pair_room(const Context& context, const Lookers& lookers, PairsWorkspace& workspace);
+/// Room for the bounds of the patches of an image.
+PatchBounds* make_patch_room(const Context& context, ImageView<const Vec3f> points,
+                             PairsWorkspace& workspace);
+/// Writes the list and its length from the partners in the workspace.
+void list_pairs(const Context& context, const Lookers& lookers, PairsWorkspace& workspace,
+                View<PointPair> pairs, View<std::int32_t> count);
+
+void find_partners_cuda(const Context& context, const PairsJob& job);
+void find_partners_dense_cuda(const Context& context, const PairsJob& job);
+void list_pairs_cuda(const Context& context, const PairList& list);
+void select_pairs_cuda(const Context& context, const SelectPair& select);
+
+}  // namespace sextant::detail::pairs

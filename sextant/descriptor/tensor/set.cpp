@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/core/build_config.h"
+#include "sextant/core/for_each.h"
+#include "sextant/descriptor/tensor/set_math.h"
+
+namespace sextant {
+
+using namespace detail::tensor;
+
+namespace detail::tensor {
+
+TensorSource source_of(const TensorSet& tensors) {
+  return {tensors.bins,           tensors.count.data(), tensors.frames.data(),
+          tensors.masks.data(),   tensors.sizes.data(), tensors.first.data(),
+          tensors.indices.data(), tensors.values.data()};
+}
+
+}  // namespace detail::tensor
+
+namespace {
+
+void check_set(const Context& context, const TensorSet& tensors, const char* name) {
+  require_on(context, tensors.count.view(), name);
+  require(tensors.bins >= 1 && tensors.count.size() == 1, name,
+          ": is empty; make one with compute_tensors or TensorSet(context, capacity, bins)");
+}
+
+/// The same parts in memory of the context, or of the host.
+template <class Copy>
+TensorSet copied(const TensorSet& from, const Copy& copy_part) {
+  TensorSet to;
+  to.bins = from.bins;
+  to.count = copy_part(from.count);
+  to.frames = copy_part(from.frames);
+  to.masks = copy_part(from.masks);
+  to.sizes = copy_part(from.sizes);
+  to.first = copy_part(from.first);
+  to.indices = copy_part(from.indices);
+  to.values = copy_part(from.values);
+  return to;
+}
+
+}  // namespace
+
+TensorSet copy(const Context& context, const TensorSet& from) {
+  return copied(from, [&](const auto& part) { return copy(context, part); });
+}
+
+TensorSet to_host(const Context& context, const TensorSet& from) {
+  return copied(from, [&](const auto& part) { return to_host_buffer(context, part); });
+}
+
+TensorSet pack_tensors(const Context& context, const TensorSet& tensors) {
+  check_set(context, tensors, "tensors");
+  const std::int64_t count =
+      clamp<std::int64_t>(to_host(context, tensors.count)[0], 0, tensors.capacity());
+  const std::vector<std::int32_t> sizes = to_host(context, tensors.sizes.view().subview(0, count));
+  std::vector<std::int64_t> first;
+  std::int64_t elements = 0;
+  for (const std::int32_t size : sizes) {
+    first.push_back(elements);
+    elements += size;
+  }
+  TensorSet packed;
+  packed.bins = tensors.bins;
+  packed.count = copy(context, tensors.count);
+  packed.frames = copy(context, tensors.frames.view().subview(0, count));
+  packed.masks = copy(context, tensors.masks.view().subview(0, count));
+  packed.sizes = copy(context, tensors.sizes.view().subview(0, count));
+  packed.first = copy(context, first);
+  packed.indices = Buffer<std::uint16_t>(context, elements);
+  packed.values = Buffer<float>(context, elements);
+  const PackElement pack{source_of(tensors), rows_of(packed)};
+  const std::int64_t places = count * pack.from.all_bins();
+  if constexpr (kBuiltWithCuda) {
+    if (context.is_cuda()) {
+      pack_tensors_cuda(context, places, pack);
+      return packed;
+    }
+  }
+  for_each(context, places, pack);
+  return packed;
+}
+
+void unpack_tensors_into(const Context& context, const TensorSet& tensors, View<float> dense) {
+  check_set(context, tensors, "tensors");
+  require_on(context, dense, "dense");
+  const UnpackBin unpack{source_of(tensors), dense.data};
+  const std::int64_t elements = tensors.capacity() * unpack.from.all_bins();
+  require(dense.size == elements, "dense: room for ", dense.size, " values instead of ", elements);
+  if constexpr (kBuiltWithCuda) {
+    if (context.is_cuda()) return unpack_tensors_cuda(context, elements, unpack);
+  }
+  for_each(context, elements, unpack);
+}
+
+void flip_tensors_into(const Context& context, const TensorSet& tensors, TensorSet& flipped) {
+  check_set(context, tensors, "tensors");
+  check_set(context, flipped, "flipped");
+  require(flipped.bins == tensors.bins, "flipped: made for ", flipped.bins, " bins instead of ",
+          tensors.bins);
+  require(
+      flipped.capacity() == tensors.capacity() && flipped.values.size() == tensors.values.size(),
+      "flipped: room for ", flipped.capacity(), " tensors with ", flipped.values.size(),
+      " elements instead of ", tensors.capacity(), " with ", tensors.values.size());
+  require(flipped.values.data() != tensors.values.data() || tensors.values.empty(),
+          "flipped: is the set to flip itself");
+  const TensorSource from = source_of(tensors);
+  const TensorRows to = rows_of(flipped);
+  const FlipMask mask{from, to};
+  const FlipBin bin{from, to};
+  if constexpr (kBuiltWithCuda) {
+    if (context.is_cuda()) {
+      return flip_tensors_cuda(context, tensors.capacity(), mask, bin);
+    }
+  }
+  for_each(context, tensors.capacity() * 16, mask);
+  for_each(context, tensors.capacity() * from.all_bins(), bin);
+}
+
+}  // namespace sextant

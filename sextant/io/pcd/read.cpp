@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "sextant/io/pcd/header.h"
+#include "sextant/io/pcd/lzf.h"
+#include "sextant/io/points/scatter.h"
+#include "sextant/io/text/scanner.h"
+
+namespace sextant {
+
+using namespace detail::pcd;
+
+namespace detail::pcd {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "binary PCD files hold the numbers of the machine that wrote them");
+
+struct Body {
+  FileReader& source;
+  const PcdHeader& header;
+  double unit_m;
+  file::ReadProgress& progress;
+
+  /// Every point needs some bytes: a header that claims more is refused before memory is set aside.
+  void check_room(std::int64_t bytes_per_point, std::int64_t room) const {
+    if (header.points == 0) return;
+    require(bytes_per_point > 0 && header.points <= room / bytes_per_point, source.name(),
+            ": the header promises ", header.points, " points of at least ", bytes_per_point,
+            " bytes, the file has ", room, " bytes left");
+  }
+  std::vector<points::FieldSink> allocate(std::span<const points::RecordField> fields,
+                                          Cloud& cloud) const {
+    points::PointParts parts;
+    auto sinks = points::allocate_points(source.name(), fields, header.points, unit_m,
+                                         points::TexturePair::kAttributes, parts);
+    cloud = std::move(parts.cloud);
+    return sinks;
+  }
+};
+
+void read_ascii(const Body& body, Cloud& cloud) {
+  const std::vector<points::RecordField>& fields = body.header.fields;
+  std::int64_t numbers = 0;
+  for (const points::RecordField& field : fields) numbers += field.repeat;
+  const std::int64_t before = body.source.position();
+  text::TextScanner text(file::remaining_text(body.source), body.source.name(),
+                         body.header.lines + 1);
+  body.check_room(2 * numbers, text.remaining() + 1);
+  const std::vector<points::FieldSink> sinks = body.allocate(fields, cloud);
+  for (std::int64_t i = 0; i < body.header.points; ++i) {
+    if (!text.skip_space()) {
+      text.fail_here("the file ends after ", i, " of ", body.header.points, " points");
+    }
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+      const points::RecordField& field = fields[f];
+      if (field.skipped) {
+        for (std::int64_t k = 0; k < field.repeat; ++k) {
+          if (text.word().empty())
+            text.fail_here("the line ends before the field '", field.name, "'");
+        }
+      } else if (field.type == points::Scalar::kFloat32) {
+        // Rounded once, from its decimal digits.
+        points::store_number(sinks[f], field.type, i, text.number<float>(field.name));
+      } else {
+        points::store_number(sinks[f], field.type, i, text.number<double>(field.name));
+      }
+    }
+    text.finish_line();
+    body.progress.at(before + text.position());
+  }
+}
+
+void read_binary(const Body& body, Cloud& cloud) {
+  const std::vector<points::RecordField>& fields = body.header.fields;
+  body.check_room(points::record_bytes(fields), body.source.remaining().value());
+  const std::vector<points::FieldSink> sinks = body.allocate(fields, cloud);
+  points::read_records(body.source, fields, sinks, body.header.points, false, body.progress);
+}
+
+std::uint32_t read_size(FileReader& source) {
+  std::uint32_t size = 0;
+  source.read_exactly(&size, sizeof(size));
+  return size;
+}
+
+/// The fields that the compressed block holds. PCL leaves padding out of it; a block of the size
+/// with padding is taken as that.
+std::vector<points::RecordField> compressed_fields(const Body& body, std::int64_t data_bytes) {
+  const std::vector<points::RecordField>& all = body.header.fields;
+  std::vector<points::RecordField> unpadded;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(unpadded),
+               [](const points::RecordField& field) { return field.name != "_"; });
+  for (const std::vector<points::RecordField>& fields : {unpadded, all}) {
+    const std::int64_t bytes = points::record_bytes(fields);
+    if (bytes == 0 ? data_bytes == 0
+                   : data_bytes % bytes == 0 && data_bytes / bytes == body.header.points) {
+      return fields;
+    }
+  }
+  fail(body.source.name(), ": the compressed data unfold to ", data_bytes, " bytes, expected ",
+       body.header.points, " points of ", points::record_bytes(unpadded), " bytes");
+}
+
+void read_compressed(const Body& body, Cloud& cloud) {
+  FileReader& source = body.source;
+  if (body.header.points == 0) {
+    body.allocate(body.header.fields, cloud);
+    return;
+  }
+  const std::int64_t compressed_bytes = read_size(source);
+  const std::int64_t data_bytes = read_size(source);
+  const std::int64_t left = source.remaining().value();
+  require(compressed_bytes <= left, source.name(), ": byte ", source.position(), ": ",
+          compressed_bytes, " bytes of compressed data are promised, the file has ", left);
+  require(data_bytes <= compressed_bytes * kLzfMostOutputPerByte, source.name(), ": byte ",
+          source.position(), ": ", compressed_bytes, " bytes cannot unfold to ", data_bytes);
+  const std::vector<points::RecordField> fields = compressed_fields(body, data_bytes);
+  const auto compressed = source.peek(static_cast<std::size_t>(compressed_bytes));
+  Buffer<std::byte> data(Context::cpu(1), data_bytes);
+  lzf_decompress(compressed, data.host(), source.name());
+  body.progress.at(source.position() + compressed_bytes / 2);
+  const std::vector<points::FieldSink> sinks = body.allocate(fields, cloud);
+  const points::RecordScatter scatter(fields, sinks,
+                                      points::places_in_arrays(fields, body.header.points), false);
+  scatter(data.data(), 0, 0, body.header.points);
+  source.skip(compressed_bytes);
+}
+
+}  // namespace
+
+Cloud read_pcd(FileReader& any_source, const ReadOptions& options, file::FileFacts* facts) {
+  check_options(options);
+  return file::with_known_size(any_source, [&](FileReader& source) {
+    file::ReadProgress progress(options.progress, source.size().value());
+    const PcdHeader header = read_pcd_header(source);
+    const Body body{source, header, options.unit_m, progress};
+    Cloud cloud;
+    switch (header.encoding) {
+      case PcdEncoding::kAscii:
+        read_ascii(body, cloud);
+        break;
+      case PcdEncoding::kBinary:
+        read_binary(body, cloud);
+        break;
+      case PcdEncoding::kBinaryCompressed:
+        read_compressed(body, cloud);
+        break;
+    }
+    if (header.height > 1 && header.points > 0) {
+      cloud.width = static_cast<int>(header.width);
+      cloud.height = static_cast<int>(header.height);
+    }
+    cloud.world_from_sensor = header.world_from_sensor;
+    cloud.world_from_sensor.translation = cloud.world_from_sensor.translation * options.unit_m;
+    if (facts) *facts = {std::string(name_of(header.encoding, kPcdEncodings)), header.comments};
+    progress.finish();
+    return cloud;
+  });
+}
+
+}  // namespace detail::pcd
+
+Cloud read_pcd(const std::filesystem::path& path, const ReadOptions& options) {
+  FileReader source(path);
+  return read_pcd(source, options);
+}
+
+Cloud read_pcd(std::span<const std::byte> file, const std::string& name,
+               const ReadOptions& options) {
+  FileReader source(file, name);
+  return read_pcd(source, options);
+}
+
+}  // namespace sextant

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/io/ply/body.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "sextant/io/mesh/polygons.h"
+#include "sextant/io/points/scatter.h"
+
+namespace sextant::detail::ply {
+
+namespace {
+
+enum class Shape { kPolygon, kStrip };
+
+std::vector<points::RecordField> fields_of(const PlyElement& element) {
+  std::vector<points::RecordField> fields;
+  for (const PlyProperty& property : element.properties) {
+    fields.push_back({property.name, property.type, 1, property.is_list()});
+  }
+  return fields;
+}
+
+/// Every element needs some bytes: a header that claims more than the file can hold is refused
+/// before memory is set aside for it.
+template <class Numbers>
+void check_count(const Numbers& numbers, const PlyElement& element) {
+  std::int64_t least = 0;
+  for (const PlyProperty& property : element.properties) {
+    least += Numbers::least_bytes(property.is_list() ? *property.count_type : property.type);
+  }
+  const std::int64_t most = numbers.remaining_bytes() / least;
+  if (element.count > most) {
+    numbers.fail_here("the header promises ", element.count, " elements '", element.name,
+                      "', the rest of the file has room for ", most);
+  }
+}
+
+/// The length of a list, which the rest of the file must have room for.
+template <class Numbers>
+std::int64_t list_length(Numbers& numbers, const PlyProperty& property) {
+  const std::int64_t length = numbers.integer(*property.count_type, "the length of a list");
+  const std::int64_t most = numbers.remaining_bytes() / Numbers::least_bytes(property.type);
+  if (length < 0 || length > most) {
+    numbers.fail_here("the list '", property.name, "' has the length ", length,
+                      ", the rest of the file has room for ", most, " numbers");
+  }
+  return length;
+}
+
+template <class Numbers>
+void skip_property(Numbers& numbers, const PlyProperty& property) {
+  numbers.skip(property.type, property.is_list() ? list_length(numbers, property) : 1);
+}
+
+template <class Numbers>
+void skip_element(Numbers& numbers, const PlyElement& element) {
+  for (std::int64_t i = 0; i < element.count; ++i) {
+    numbers.begin_record(element.name);
+    for (const PlyProperty& property : element.properties) skip_property(numbers, property);
+    numbers.end_record();
+  }
+}
+
+template <class Numbers>
+void read_list(Numbers& numbers, const PlyProperty& property, std::int64_t lowest,
+               std::int64_t vertices, std::vector<std::int32_t>& list) {
+  const std::int64_t length = list_length(numbers, property);
+  list.clear();
+  for (std::int64_t i = 0; i < length; ++i) {
+    const std::int64_t index = numbers.integer(property.type, property.name);
+    if (index < lowest || index >= vertices) {
+      numbers.fail_here("the vertex index ", index, " is outside 0 .. ", vertices - 1);
+    }
+    list.push_back(static_cast<std::int32_t>(index));
+  }
+}
+
+const PlyProperty* index_list(const PlyElement& element) {
+  for (const char* name : {"vertex_indices", "vertex_index"}) {
+    const PlyProperty* property = element.find(name);
+    if (property && property->is_list() && !points::is_float(property->type)) return property;
+  }
+  return nullptr;
+}
+
+/// Calls use(list) with the vertex indices of every record of an element.
+template <class Numbers, class Use>
+void read_index_lists(Numbers& numbers, const PlyElement& element, std::int64_t lowest,
+                      std::int64_t vertices, const Use& use) {
+  const PlyProperty* indices = index_list(element);
+  if (element.count > 0 && (!indices || vertices > std::numeric_limits<std::int32_t>::max())) {
+    numbers.fail_here(indices ? "too many vertices for faces"
+                              : "there is no list vertex_indices of integers in the element '",
+                      indices ? "" : element.name + "'");
+  }
+  std::vector<std::int32_t> list;
+  for (std::int64_t i = 0; i < element.count; ++i) {
+    numbers.begin_record(element.name);
+    for (const PlyProperty& property : element.properties) {
+      if (&property == indices) {
+        read_list(numbers, property, lowest, vertices, list);
+      } else {
+        skip_property(numbers, property);
+      }
+    }
+    numbers.end_record();
+    use(std::span<const std::int32_t>(list));
+  }
+}
+
+/// The layout of nearly every binary mesh: nothing but a list of 32-bit indices with its length in
+/// one byte, in this machine's byte order.
+bool is_plain_face(const PlyElement& element) {
+  if (element.properties.size() != 1 || !index_list(element)) return false;
+  const PlyProperty& list = element.properties.front();
+  return list.count_type == points::Scalar::kUint8 &&
+         (list.type == points::Scalar::kInt32 || list.type == points::Scalar::kUint32);
+}
+
+void read_plain_faces(BinaryNumbers& numbers, const PlyElement& element, std::uint32_t vertices,
+                      std::vector<Vec3i>& triangles) {
+  std::int64_t left = element.count;
+  std::vector<std::int32_t> list;
+  while (left > 0) {
+    const std::size_t first_bytes = 1 + 4 * std::to_integer<std::size_t>(numbers.look(1)[0]);
+    const std::span<const std::byte> window = numbers.look(first_bytes);
+    std::size_t at = 0;
+    for (; left > 0 && at < window.size(); --left) {
+      const std::size_t length = std::to_integer<std::size_t>(window[at]);
+      if (window.size() - at < 1 + 4 * length) break;
+      list.resize(length);
+      if (length > 0) std::memcpy(list.data(), window.data() + at + 1, 4 * length);
+      for (const std::int32_t index : list) {
+        if (static_cast<std::uint32_t>(index) >= vertices) [[unlikely]] {
+          numbers.take(at);
+          numbers.fail_here("the vertex index ", index, " is outside 0 .. ",
+                            std::int64_t{vertices} - 1);
+        }
+      }
+      mesh::append_fan(list, triangles);
+      at += 1 + 4 * length;
+    }
+    numbers.take(at);
+    numbers.end_record();
+  }
+}
+
+template <class Numbers>
+void read_faces(Numbers& numbers, const PlyElement& element, Shape shape, std::int64_t vertices,
+                std::vector<Vec3i>& triangles) {
+  triangles.reserve(triangles.size() + static_cast<std::size_t>(element.count));
+  if constexpr (std::is_same_v<Numbers, BinaryNumbers>) {
+    if (shape == Shape::kPolygon && is_plain_face(element) && !numbers.swap_bytes() &&
+        vertices <= std::numeric_limits<std::int32_t>::max()) {
+      read_plain_faces(numbers, element, static_cast<std::uint32_t>(vertices), triangles);
+      return;
+    }
+  }
+  // In strips, -1 separates one from the next.
+  const std::int64_t lowest = shape == Shape::kStrip ? -1 : 0;
+  read_index_lists(numbers, element, lowest, vertices, [&](std::span<const std::int32_t> list) {
+    shape == Shape::kStrip ? mesh::append_strip(list, triangles)
+                           : mesh::append_fan(list, triangles);
+  });
+}
+
+template <class Numbers>
+void read_vertices(Numbers& numbers, const PlyElement& element, double unit_m,
+                   points::PointParts& points) {
+  const std::vector<points::RecordField> fields = fields_of(element);
+  const std::vector<points::FieldSink> sinks = points::allocate_points(
+      numbers.name(), fields, element.count, unit_m, points::TexturePair::kRecognised, points);
+  if constexpr (std::is_same_v<Numbers, BinaryNumbers>) {
+    if (!element.has_list()) {
+      points::read_records(numbers.source(), fields, sinks, element.count, numbers.swap_bytes(),
+                           numbers.progress());
+      return;
+    }
+  }
+  for (std::int64_t i = 0; i < element.count; ++i) {
+    numbers.begin_record(element.name);
+    for (std::size_t p = 0; p < sinks.size(); ++p) {
+      const PlyProperty& property = element.properties[p];
+      if (property.is_list()) {
+        skip_property(numbers, property);
+      } else {
+        points::store_number(sinks[p], property.type, i,
+                             numbers.number(property.type, property.name));
+      }
+    }
+    numbers.end_record();
+  }
+}
+
+template <class Numbers>
+void read_camera(Numbers& numbers, const PlyElement& element,
+                 std::map<std::string, double>& camera) {
+  numbers.begin_record(element.name);
+  for (const PlyProperty& property : element.properties) {
+    if (property.is_list()) {
+      skip_property(numbers, property);
+    } else {
+      camera[property.name] = numbers.number(property.type, property.name);
+    }
+  }
+  numbers.end_record();
+}
+
+template <class Numbers>
+void read_grid(Numbers& numbers, const PlyElement& element, std::int64_t vertices,
+               std::vector<std::int32_t>& grid) {
+  grid.reserve(static_cast<std::size_t>(element.count));
+  read_index_lists(numbers, element, 0, vertices, [&](std::span<const std::int32_t> list) {
+    grid.push_back(list.empty() ? -1 : list.front());
+  });
+}
+
+template <class Numbers>
+PlyBody read_elements(Numbers& numbers, const PlyHeader& header, double unit_m) {
+  PlyBody body;
+  const PlyElement* vertex = header.find("vertex");
+  require(vertex != nullptr, numbers.name(), ": the header has no element vertex");
+  const std::int64_t vertices = vertex->count;
+  for (const PlyElement& element : header.elements) {
+    if (element.properties.empty() && &element != vertex) continue;
+    if (!element.properties.empty()) check_count(numbers, element);
+    if (&element == vertex) {
+      read_vertices(numbers, element, unit_m, body.points);
+    } else if (element.name == "face") {
+      read_faces(numbers, element, Shape::kPolygon, vertices, body.triangles);
+    } else if (element.name == "tristrips") {
+      read_faces(numbers, element, Shape::kStrip, vertices, body.triangles);
+    } else if (element.name == "range_grid" && index_list(element)) {
+      read_grid(numbers, element, vertices, body.grid);
+    } else if (element.name == "camera" && element.count == 1) {
+      read_camera(numbers, element, body.camera);
+    } else {
+      skip_element(numbers, element);
+    }
+  }
+  return body;
+}
+
+}  // namespace
+
+PlyBody read_ply_body(FileReader& source, const PlyHeader& header, double unit_m,
+                      file::ReadProgress& progress) {
+  if (header.encoding == PlyEncoding::kAscii) {
+    const std::int64_t before = source.position();
+    TextNumbers numbers(
+        text::TextScanner(file::remaining_text(source), source.name(), header.lines + 1), before,
+        progress);
+    return read_elements(numbers, header, unit_m);
+  }
+  BinaryNumbers numbers(source, header.swap_bytes(), progress);
+  return read_elements(numbers, header, unit_m);
+}
+
+}  // namespace sextant::detail::ply

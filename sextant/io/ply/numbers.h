@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "sextant/io/file/byte_source.h"
+#include "sextant/io/points/record.h"
+#include "sextant/io/text/scanner.h"
+
+namespace sextant::detail::ply {
+
+/// The numbers of a binary body one after the other, for what has no fixed size: lists.
+class BinaryNumbers {
+ public:
+  BinaryNumbers(FileReader& source, bool swap_bytes, file::ReadProgress& progress)
+      : source_(source), swap_(swap_bytes), progress_(progress) {}
+  ~BinaryNumbers() = default;
+  BinaryNumbers(const BinaryNumbers&) = delete;
+  BinaryNumbers& operator=(const BinaryNumbers&) = delete;
+
+  const std::string& name() const { return source_.name(); }
+  bool swap_bytes() const { return swap_; }
+  file::ReadProgress& progress() { return progress_; }
+  /// The source itself, standing behind the last number taken.
+  FileReader& source() {
+    source_.skip(used_);
+    window_ = {};
+    used_ = 0;
+    return source_;
+  }
+  std::int64_t position() const { return source_.position() + used_; }
+  std::int64_t remaining_bytes() const { return source_.remaining().value() - used_; }
+  static std::int64_t least_bytes(points::Scalar type) { return points::size_of(type); }
+
+  void begin_record(std::string_view) {}
+  void end_record() { progress_.at(position()); }
+
+  double number(points::Scalar type, std::string_view) { return read<double>(type); }
+  /// Only for integer types.
+  std::int64_t integer(points::Scalar type, std::string_view) { return read<std::int64_t>(type); }
+  void skip(points::Scalar type, std::int64_t count) {
+    const std::int64_t bytes = count * points::size_of(type);
+    if (bytes <= static_cast<std::int64_t>(window_.size()) - used_) {
+      used_ += bytes;
+    } else {
+      source().skip(bytes);
+    }
+  }
+
+  /// At least `bytes` bytes from here on, without taking them; Error at the end of the file.
+  std::span<const std::byte> look(std::size_t bytes) {
+    if (window_.size() - static_cast<std::size_t>(used_) < bytes) {
+      constexpr std::size_t kWindowBytes = 1 << 18;
+      source();
+      const auto left = static_cast<std::size_t>(source_.remaining().value());
+      if (left >= bytes) window_ = source_.peek(std::min(left, std::max(bytes, kWindowBytes)));
+      if (window_.size() < bytes) fail_here("the file ends in the middle of an element");
+    }
+    return window_.subspan(static_cast<std::size_t>(used_));
+  }
+  /// Takes bytes that were looked at.
+  void take(std::size_t bytes) { used_ += static_cast<std::int64_t>(bytes); }
+
+  template <class... Parts>
+  [[noreturn]] void fail_here(const Parts&... parts) const {
+    fail(name(), ": byte ", position(), ": ", parts...);
+  }
+
+ private:
+  template <class Result, class T>
+  Result read_as() {
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), look(sizeof(T)).data(), sizeof(T));
+    take(sizeof(T));
+    if (swap_) std::reverse(bytes.begin(), bytes.end());
+    return static_cast<Result>(std::bit_cast<T>(bytes));
+  }
+  template <class Result>
+  Result read(points::Scalar type) {
+    switch (type) {
+      case points::Scalar::kInt8:
+        return read_as<Result, std::int8_t>();
+      case points::Scalar::kUint8:
+        return read_as<Result, std::uint8_t>();
+      case points::Scalar::kInt16:
+        return read_as<Result, std::int16_t>();
+      case points::Scalar::kUint16:
+        return read_as<Result, std::uint16_t>();
+      case points::Scalar::kInt32:
+        return read_as<Result, std::int32_t>();
+      case points::Scalar::kUint32:
+        return read_as<Result, std::uint32_t>();
+      case points::Scalar::kInt64:
+        return read_as<Result, std::int64_t>();
+      case points::Scalar::kUint64:
+        return read_as<Result, std::uint64_t>();
+      case points::Scalar::kFloat64:
+        return read_as<Result, double>();
+      default:
+        return read_as<Result, float>();
+    }
+  }
+
+  FileReader& source_;
+  bool swap_;
+  file::ReadProgress& progress_;
+  std::span<const std::byte> window_;
+  std::int64_t used_ = 0;  ///< bytes of the window that were taken
+};
+
+/// The numbers of a text body, one element a line; empty lines do not count.
+class TextNumbers {
+ public:
+  /// `before` is the number of bytes of the file before the text, for progress.
+  TextNumbers(text::TextScanner text, std::int64_t before, file::ReadProgress& progress)
+      : text_(std::move(text)), before_(before), progress_(progress) {}
+
+  const std::string& name() const { return text_.name(); }
+  /// The last number of a file may lack the character that ends it.
+  std::int64_t remaining_bytes() const { return text_.remaining() + 1; }
+  static std::int64_t least_bytes(points::Scalar) { return 2; }
+
+  void begin_record(std::string_view what) {
+    if (!text_.skip_space()) text_.fail_here("the file ends, expected another ", what);
+  }
+  void end_record() {
+    text_.finish_line();
+    progress_.at(before_ + text_.position());
+  }
+
+  double number(points::Scalar type, std::string_view what) {
+    // A float is rounded once, from its decimal digits.
+    return type == points::Scalar::kFloat32 ? static_cast<double>(text_.number<float>(what))
+                                            : text_.number<double>(what);
+  }
+  std::int64_t integer(points::Scalar, std::string_view what) {
+    return text_.number<std::int64_t>(what);
+  }
+  void skip(points::Scalar, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (text_.word().empty()) text_.fail_here("the line ends too early");
+    }
+  }
+
+  template <class... Parts>
+  [[noreturn]] void fail_here(const Parts&... parts) const {
+    text_.fail_here(parts...);
+  }
+
+ private:
+  text::TextScanner text_;
+  std::int64_t before_;
+  file::ReadProgress& progress_;
+};
+
+}  // namespace sextant::detail::ply

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "sextant/io/mesh/polygons.h"
+#include "sextant/io/obj/texture_file.h"
+#include "sextant/io/ply/body.h"
+#include "sextant/io/ply/header.h"
+#include "sextant/io/text/scanner.h"
+
+namespace sextant {
+
+using namespace detail::ply;
+
+namespace detail::ply {
+
+namespace {
+
+/// The value behind a word of a comment line: "width" in "sextant width 640 height 480".
+std::optional<int> value_after(std::string_view comment, std::string_view word) {
+  text::TextScanner text(comment, "");
+  while (!text.at_line_end()) {
+    int value = 0;
+    if (text.word() == word) {
+      return text::parse_word(text.word(), value) ? std::optional<int>(value) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The same in the first of several lines that has it; 0 when none does.
+int find_value(const std::vector<std::string>& lines, std::string_view word) {
+  for (const std::string& line : lines) {
+    if (const auto value = value_after(line, word)) return *value;
+  }
+  return 0;
+}
+
+/// Comments are no contract: sizes that do not fit the points are ignored.
+void set_organised(Cloud& cloud, std::int64_t width, std::int64_t height) {
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  if (width < 1 || height < 1 || width > kMost || height > kMost) return;
+  if (width * height != cloud.size()) return;
+  cloud.width = static_cast<int>(width);
+  cloud.height = static_cast<int>(height);
+}
+
+void set_pose(Cloud& cloud, const Vec3d& translation, const Quaternion<double>& q, double unit_m) {
+  const double length_sq = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+  if (!is_finite(translation) || !(std::abs(length_sq - 1.0) < 1e-3)) return;
+  cloud.world_from_sensor = {to_matrix(normalized(q)), translation * unit_m};
+}
+
+void apply_comments(const std::vector<std::string>& comments, double unit_m, Cloud& cloud) {
+  for (const std::string& comment : comments) {
+    text::TextScanner text(comment, "");
+    if (text.word() != "sextant") continue;
+    const std::string_view key = text.word();
+    if (key == "width") {
+      set_organised(cloud, value_after(comment, "width").value_or(0),
+                    value_after(comment, "height").value_or(0));
+    } else if (key == "world_from_sensor") {
+      double v[7] = {};
+      bool complete = true;
+      for (double& value : v) complete = text::parse_word(text.word(), value) && complete;
+      if (complete) set_pose(cloud, {v[0], v[1], v[2]}, {v[3], v[4], v[5], v[6]}, unit_m);
+    }
+  }
+}
+
+/// PCL's element: where the sensor stood, its axes as the rows of the rotation, and the size of an
+/// organised cloud.
+void apply_camera(const std::map<std::string, double>& camera, double unit_m, Cloud& cloud) {
+  const auto value = [&](const char* name) {
+    const auto it = camera.find(name);
+    return it == camera.end() ? std::nan("") : it->second;
+  };
+  const double width = value("viewportx"), height = value("viewporty");
+  if (!cloud.organised() && width >= 1 && height > 1 && width < 1e9 && height < 1e9) {
+    set_organised(cloud, static_cast<std::int64_t>(width), static_cast<std::int64_t>(height));
+  }
+  const Mat3d rotation{{{value("x_axisx"), value("x_axisy"), value("x_axisz")},
+                        {value("y_axisx"), value("y_axisy"), value("y_axisz")},
+                        {value("z_axisx"), value("z_axisy"), value("z_axisz")}}};
+  if (std::abs(determinant(rotation) - 1.0) < 1e-3) {
+    set_pose(cloud, {value("view_px"), value("view_py"), value("view_pz")}, to_quaternion(rotation),
+             unit_m);
+  }
+}
+
+template <class T>
+void gather(const std::vector<std::int32_t>& grid, const T& hole, Buffer<T>& elements) {
+  if (elements.empty()) return;
+  Buffer<T> gathered(Context::cpu(1), static_cast<std::int64_t>(grid.size()));
+  for (std::size_t i = 0; i < grid.size(); ++i) {
+    gathered.data()[i] = grid[i] < 0 ? hole : elements.data()[grid[i]];
+  }
+  elements = std::move(gathered);
+}
+
+/// True when every vertex stands in exactly one cell, so that nothing is lost by the new order.
+bool holds_each_vertex_once(const std::vector<std::int32_t>& grid, std::int64_t vertices) {
+  std::vector<bool> seen(static_cast<std::size_t>(vertices));
+  std::int64_t found = 0;
+  for (const std::int32_t index : grid) {
+    if (index < 0) continue;
+    if (seen[static_cast<std::size_t>(index)]) return false;
+    seen[static_cast<std::size_t>(index)] = true;
+    ++found;
+  }
+  return found == vertices;
+}
+
+void apply_grid(const PlyHeader& header, const std::vector<std::int32_t>& grid,
+                TriangleMesh& mesh) {
+  Cloud& cloud = mesh.vertices;
+  const std::int64_t columns = find_value(header.object_infos, "num_cols");
+  const std::int64_t rows = find_value(header.object_infos, "num_rows");
+  if (grid.empty() || columns < 1 || rows < 1 || !mesh.triangles.empty() ||
+      columns * rows != static_cast<std::int64_t>(grid.size()) ||
+      !holds_each_vertex_once(grid, cloud.size())) {
+    return;
+  }
+  const Vec3f hole{NAN, NAN, NAN};
+  gather(grid, hole, cloud.points);
+  gather(grid, hole, cloud.normals);
+  gather(grid, Rgb8{}, cloud.colors);
+  gather(grid, Vec2f{}, mesh.texture_coordinates);
+  for (Attribute& attribute : cloud.attributes) gather(grid, float{NAN}, attribute.values);
+  set_organised(cloud, columns, rows);
+}
+
+void apply_texture(const std::vector<std::string>& comments, const std::filesystem::path* folder,
+                   TriangleMesh& mesh) {
+  for (const std::string& comment : comments) {
+    text::TextScanner text(comment, "");
+    if (text.word() != "TextureFile") continue;
+    Material material;
+    material.texture_file = text.rest_of_line();
+    material.name = "texture";
+    if (folder) obj::load_texture(*folder, material);
+    mesh.materials.push_back(std::move(material));
+    return;  // further ones belong to texture numbers of faces, which are not read
+  }
+}
+
+}  // namespace
+
+TriangleMesh read_ply(FileReader& source, const std::filesystem::path* folder,
+                      const ReadOptions& options, file::FileFacts* facts) {
+  check_options(options);
+  return file::with_known_size(source, [&](FileReader& sized) {
+    file::ReadProgress progress(options.progress, sized.size().value());
+    const PlyHeader header = read_ply_header(sized);
+    PlyBody body = read_ply_body(sized, header, options.unit_m, progress);
+    TriangleMesh mesh;
+    mesh.vertices = std::move(body.points.cloud);
+    mesh.texture_coordinates = std::move(body.points.texture_coordinates);
+    mesh.triangles = mesh::to_buffer(std::move(body.triangles));
+    apply_grid(header, body.grid, mesh);
+    apply_comments(header.comments, options.unit_m, mesh.vertices);
+    apply_camera(body.camera, options.unit_m, mesh.vertices);
+    apply_texture(header.comments, folder, mesh);
+    if (facts) {
+      facts->encoding = name_of(header.encoding, kPlyEncodings);
+      facts->comments = header.comments;
+      facts->comments.insert(facts->comments.end(), header.object_infos.begin(),
+                             header.object_infos.end());
+    }
+    progress.finish();
+    return mesh;
+  });
+}
+
+}  // namespace detail::ply
+
+TriangleMesh read_ply(const std::filesystem::path& path, const ReadOptions& options) {
+  FileReader source(path);
+  const std::filesystem::path folder = path.parent_path();
+  return read_ply(source, &folder, options);
+}
+
+TriangleMesh read_ply(std::span<const std::byte> file, const std::string& name,
+                      const ReadOptions& options) {
+  FileReader source(file, name);
+  return read_ply(source, nullptr, options);
+}
+
+}  // namespace sextant

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "sextant/geometry/cloud.h"
+
+namespace sextant::detail::points {
+
+/// The number types that PLY and PCD files hold.
+enum class Scalar : std::uint8_t {
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kInt32,
+  kUint32,
+  kInt64,
+  kUint64,
+  kFloat32,
+  kFloat64
+};
+
+std::int64_t size_of(Scalar type);
+inline bool is_float(Scalar type) { return type >= Scalar::kFloat32; }
+
+/// One field of the record that a file keeps for each point.
+struct RecordField {
+  std::string name;
+  Scalar type = Scalar::kFloat32;
+  std::int64_t repeat = 1;  ///< numbers in the field; more than one only in skipped fields
+  bool skipped = false;     ///< padding, or what a Cloud cannot hold
+
+  std::int64_t bytes() const { return repeat * size_of(type); }
+};
+
+/// Where the numbers of one field go.
+struct FieldSink {
+  enum class Kind : std::uint8_t { kNothing, kFloat, kColorByte, kPackedColor };
+  Kind kind = Kind::kNothing;
+  std::byte* first = nullptr;  ///< of the first point
+  std::int64_t stride = 0;     ///< bytes from one point to the next
+  double scale = 1.0;          ///< metres per unit for coordinates
+};
+
+/// What a file of points gives.
+struct PointParts {
+  Cloud cloud;
+  Buffer<Vec2f> texture_coordinates;
+};
+
+enum class TexturePair { kRecognised, kAttributes };
+
+/// Finds by their names which fields are coordinates (x y z), normals (nx ny nz, normal_x ...),
+/// colours (red green blue, r g b, diffuse_red ...; rgb or rgba packed in four bytes) and texture
+/// coordinates (texture_u texture_v, u v, s t); every other field that is not skipped becomes an
+/// attribute. Allocates all parts for `count` points and says where each field goes. Error when
+/// there are no coordinates or a name appears twice. `file` is for messages.
+std::vector<FieldSink> allocate_points(const std::string& file, std::span<const RecordField> fields,
+                                       std::int64_t count, double unit_m, TexturePair texture_pair,
+                                       PointParts& parts);
+
+/// Stores one number that was parsed or converted singly.
+void store_number(const FieldSink& sink, Scalar type, std::int64_t index, double value);
+
+/// A colour level as one byte: floats count from 0 to 1, 16-bit levels from 0 to 65535.
+template <class T>
+std::uint8_t color_byte(T value) {
+  double level = static_cast<double>(value);
+  if constexpr (std::is_floating_point_v<T>) level *= 255.0;
+  if constexpr (std::is_same_v<T, std::uint16_t>) level /= 257.0;
+  if (!(level > 0.0)) return 0;  // NaN too
+  return level < 255.0 ? static_cast<std::uint8_t>(level + 0.5) : std::uint8_t{255};
+}
+
+/// The colour in the lower three bytes of a packed one; the fourth is undefined in many files.
+inline Rgb8 unpack_color(std::uint32_t bits) {
+  return {static_cast<std::uint8_t>(bits >> 16), static_cast<std::uint8_t>(bits >> 8),
+          static_cast<std::uint8_t>(bits)};
+}
+
+}  // namespace sextant::detail::points

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/io/vtk/read.h"
+
+#include <limits>
+#include <unordered_set>
+
+#include "sextant/io/mesh/polygons.h"
+#include "sextant/io/vtk/numbers.h"
+
+namespace sextant {
+
+using namespace detail::vtk;
+
+namespace detail::vtk {
+
+namespace {
+
+enum class Cells { kPolygons, kStrips, kLeftOut };
+
+class VtkParser {
+ public:
+  VtkParser(text::TextScanner text, double unit_m, file::ReadProgress& progress)
+      : numbers_(std::move(text), progress), text_(numbers_.text()), unit_m_(unit_m) {}
+
+  TriangleMesh parse() {
+    parse_title();
+    for (std::string key = numbers_.key(); !key.empty(); key = numbers_.key()) {
+      if (!parse_geometry(key) && !parse_data(key)) {
+        text_.fail_here("the keyword '", text::shown(key), "' is not known");
+      }
+    }
+    require(has_points_, text_.name(), ": has no POINTS");
+    mesh_.triangles = mesh::to_buffer(std::move(triangles_));
+    return std::move(mesh_);
+  }
+  file::FileFacts facts() const { return {numbers_.binary() ? "binary" : "ascii", {title_}}; }
+
+ private:
+  void parse_title() {
+    if (!text_.rest_of_line().starts_with("# vtk DataFile Version")) {
+      text_.fail_here("is no VTK file, it does not start with '# vtk DataFile Version'");
+    }
+    text_.next_line();
+    title_ = text_.rest_of_line();
+    text_.next_line();
+    const std::string encoding = numbers_.key();
+    if (encoding != "ASCII" && encoding != "BINARY") {
+      text_.fail_here("expected ASCII or BINARY, found '", text::shown(encoding), "'");
+    }
+    numbers_.set_binary(encoding == "BINARY");
+  }
+
+  bool parse_geometry(const std::string& key) {
+    if (key == "DATASET") {
+      const std::string kind = numbers_.key();
+      if (kind != "POLYDATA") text_.fail_here("expected POLYDATA, found '", text::shown(kind), "'");
+    } else if (key == "POINTS") {
+      parse_points();
+    } else if (key == "POLYGONS") {
+      parse_cells(Cells::kPolygons);
+    } else if (key == "TRIANGLE_STRIPS") {
+      parse_cells(Cells::kStrips);
+    } else if (key == "VERTICES" || key == "LINES") {
+      parse_cells(Cells::kLeftOut);
+    } else if (key == "METADATA") {
+      do {
+        text_.next_line();
+      } while (!text_.at_line_end());
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void parse_points() {
+    if (has_points_) text_.fail_here("POINTS appears twice");
+    const std::int64_t count = numbers_.count("the number of points");
+    const points::Scalar type = numbers_.type();
+    numbers_.check_room(type, count, 3);
+    mesh_.vertices.points = Buffer<Vec3f>(Context::cpu(1), count);
+    float* to = reinterpret_cast<float*>(mesh_.vertices.points.data());
+    numbers_.read<double>(type, count, 3, [&](std::int64_t i, double value) {
+      to[i] = static_cast<float>(value * unit_m_);
+    });
+    has_points_ = true;
+  }
+
+  std::int32_t checked_index(std::int64_t index) {
+    if (index < 0 || index >= mesh_.vertices.size() ||
+        index > std::numeric_limits<std::int32_t>::max()) {
+      text_.fail_here("the point index ", index, " is outside 0 .. ", mesh_.vertices.size() - 1);
+    }
+    return static_cast<std::int32_t>(index);
+  }
+
+  void add_cell(Cells cells, std::span<const std::int32_t> corners) {
+    if (cells == Cells::kPolygons) mesh::append_fan(corners, triangles_);
+    if (cells == Cells::kStrips) mesh::append_strip(corners, triangles_);
+  }
+
+  /// "POLYGONS cells numbers" with the cells behind it, or from version 5.1 on "POLYGONS offsets
+  /// corners" with the two arrays OFFSETS and CONNECTIVITY.
+  void parse_cells(Cells cells) {
+    const std::int64_t count = numbers_.count("the number of cells");
+    const std::int64_t size = numbers_.count("the number of indices");
+    text::TextScanner before = text_;
+    if (numbers_.key() == "OFFSETS") {
+      parse_offset_cells(cells, count, size);
+      return;
+    }
+    text_ = before;
+    std::vector<std::int32_t> corners;
+    std::int64_t expected = 0, seen = 0;
+    numbers_.read<std::int64_t>(points::Scalar::kInt32, size, 1,
+                                [&](std::int64_t, std::int64_t number) {
+                                  if (expected == 0) {
+                                    if (number < 0 || number > size)
+                                      text_.fail_here("a cell of ", number, " points");
+                                    expected = number;
+                                    ++seen;
+                                  } else {
+                                    corners.push_back(checked_index(number));
+                                    --expected;
+                                  }
+                                  if (expected == 0) {
+                                    add_cell(cells, corners);
+                                    corners.clear();
+                                  }
+                                });
+    if (seen != count || expected != 0) {
+      text_.fail_here(size, " numbers do not make the ", count, " cells that were promised");
+    }
+  }
+
+  void parse_offset_cells(Cells cells, std::int64_t offset_count, std::int64_t corner_count) {
+    const points::Scalar offset_type = numbers_.type();
+    numbers_.check_room(offset_type, offset_count, 1);
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(offset_count));
+    numbers_.read<std::int64_t>(offset_type, offset_count, 1, [&](std::int64_t i, std::int64_t at) {
+      offsets[static_cast<std::size_t>(i)] = at;
+    });
+    const std::string key = numbers_.key();
+    if (key != "CONNECTIVITY")
+      text_.fail_here("expected CONNECTIVITY, found '", text::shown(key), "'");
+    const points::Scalar type = numbers_.type();
+    numbers_.check_room(type, corner_count, 1);
+    std::vector<std::int32_t> corners(static_cast<std::size_t>(corner_count));
+    numbers_.read<std::int64_t>(type, corner_count, 1, [&](std::int64_t i, std::int64_t index) {
+      corners[static_cast<std::size_t>(i)] = checked_index(index);
+    });
+    for (std::size_t i = 1; i < offsets.size(); ++i) {
+      const std::int64_t first = offsets[i - 1], last = offsets[i];
+      if (first < 0 || last < first || last > corner_count) {
+        text_.fail_here("the OFFSETS ", first, ", ", last, " do not fit ", corner_count,
+                        " indices");
+      }
+      add_cell(cells, std::span(corners).subspan(static_cast<std::size_t>(first),
+                                                 static_cast<std::size_t>(last - first)));
+    }
+  }
+
+  bool parse_data(const std::string& key) {
+    if (key == "POINT_DATA" || key == "CELL_DATA") {
+      of_points_ = key == "POINT_DATA";
+      tuples_ = numbers_.count(key);
+      if (of_points_ && tuples_ != mesh_.vertices.size()) {
+        text_.fail_here("POINT_DATA for ", tuples_, " points, there are ", mesh_.vertices.size());
+      }
+    } else if (key == "SCALARS") {
+      parse_scalars();
+    } else if (key == "COLOR_SCALARS") {
+      const std::string name = numbers_.name("the name of the colours");
+      const std::int64_t components = numbers_.count("the number of components");
+      parse_colors(name, components,
+                   numbers_.binary() ? points::Scalar::kUint8 : points::Scalar::kFloat32);
+    } else if (key == "LOOKUP_TABLE") {
+      numbers_.name("the name of the table");
+      skip_array(numbers_.binary() ? points::Scalar::kUint8 : points::Scalar::kFloat32,
+                 numbers_.count("the size of the table"), 4);
+    } else if (key == "NORMALS") {
+      parse_normals();
+    } else if (key == "TEXTURE_COORDINATES") {
+      parse_texture_coordinates();
+    } else if (key == "FIELD") {
+      parse_field();
+    } else {
+      const std::int64_t components = components_of(key);
+      if (components == 0) return false;
+      const std::string name = numbers_.name("the name of the array");
+      parse_attributes(name, numbers_.type(), components);
+    }
+    return true;
+  }
+
+  /// Arrays that become attributes, by their keyword; 0 for other words.
+  static std::int64_t components_of(const std::string& key) {
+    if (key == "VECTORS") return 3;
+    if (key == "TENSORS") return 9;
+    if (key == "TENSORS6") return 6;
+    if (key == "GLOBAL_IDS" || key == "PEDIGREE_IDS" || key == "EDGE_FLAGS") return 1;
+    return 0;
+  }
+
+  void skip_array(points::Scalar type, std::int64_t tuples, std::int64_t components) {
+    numbers_.read<double>(type, tuples, components, [](std::int64_t, double) {});
+  }
+
+  void parse_scalars() {
+    const std::string name = numbers_.name("the name of the scalars");
+    const points::Scalar type = numbers_.type();
+    const std::int64_t components =
+        text_.at_line_end() ? 1 : numbers_.count("the number of components");
+    text::TextScanner before = text_;
+    if (numbers_.key() == "LOOKUP_TABLE") {
+      text_.word();
+    } else {
+      text_ = before;
+    }
+    if (type == points::Scalar::kUint8 && (components == 3 || components == 4)) {
+      parse_colors(name, components, type);
+    } else {
+      parse_attributes(name, type, components);
+    }
+  }
+
+  void parse_colors(const std::string& name, std::int64_t components, points::Scalar type) {
+    if (!of_points_ || components < 3 || components > 4 || !mesh_.vertices.colors.empty()) {
+      parse_attributes(name, type, components);
+      return;
+    }
+    numbers_.check_room(type, tuples_, components);
+    Buffer<Rgb8> colors(Context::cpu(1), tuples_);
+    Buffer<float> alpha(Context::cpu(1), components == 4 ? tuples_ : 0);
+    auto* to = reinterpret_cast<std::uint8_t*>(colors.data());
+    const double scale = points::is_float(type) ? 1.0 : 1.0 / 255.0;
+    numbers_.read<double>(type, tuples_, components, [&](std::int64_t i, double level) {
+      const std::uint8_t byte = points::color_byte(level * scale);
+      const std::int64_t point = i / components, channel = i % components;
+      if (channel < 3) {
+        to[3 * point + channel] = byte;
+      } else {
+        alpha.data()[point] = byte;
+      }
+    });
+    mesh_.vertices.colors = std::move(colors);
+    if (components == 4 && tuples_ > 0) add_attribute("alpha", std::move(alpha));
+  }
+
+  void parse_normals() {
+    const std::string name = numbers_.name("the name of the normals");
+    const points::Scalar type = numbers_.type();
+    if (!of_points_ || !mesh_.vertices.normals.empty()) {
+      parse_attributes(name, type, 3);
+      return;
+    }
+    numbers_.check_room(type, tuples_, 3);
+    Buffer<Vec3f> normals(Context::cpu(1), tuples_);
+    float* to = reinterpret_cast<float*>(normals.data());
+    numbers_.read<double>(type, tuples_, 3,
+                          [&](std::int64_t i, double value) { to[i] = static_cast<float>(value); });
+    mesh_.vertices.normals = std::move(normals);
+  }
+
+  void parse_texture_coordinates() {
+    const std::string name = numbers_.name("the name of the texture coordinates");
+    const std::int64_t components = numbers_.count("their number");
+    const points::Scalar type = numbers_.type();
+    if (!of_points_ || components != 2 || !mesh_.texture_coordinates.empty()) {
+      parse_attributes(name, type, components);
+      return;
+    }
+    numbers_.check_room(type, tuples_, 2);
+    Buffer<Vec2f> coordinates(Context::cpu(1), tuples_);
+    float* to = reinterpret_cast<float*>(coordinates.data());
+    numbers_.read<double>(type, tuples_, 2,
+                          [&](std::int64_t i, double value) { to[i] = static_cast<float>(value); });
+    mesh_.texture_coordinates = std::move(coordinates);
+  }
+
+  /// "FIELD name arrays", then for each array "name components tuples type" and its numbers.
+  void parse_field() {
+    numbers_.name("the name of the field");
+    const std::int64_t arrays = numbers_.count("the number of arrays");
+    for (std::int64_t i = 0; i < arrays; ++i) {
+      if (!text_.skip_space())
+        text_.fail_here("the file ends after ", i, " of ", arrays, " arrays");
+      const std::string name = numbers_.name("the name of an array");
+      if (name == "METADATA") {
+        parse_geometry(name);
+        --i;
+        continue;
+      }
+      const std::int64_t components = numbers_.count("the number of components");
+      const std::int64_t tuples = numbers_.count("the number of tuples");
+      text::TextScanner before = text_;
+      if (text_.word() == "string") {
+        skip_strings(tuples, components);
+        continue;
+      }
+      text_ = before;
+      const points::Scalar type = numbers_.type();
+      if (!of_points_) {
+        skip_array(type, tuples, components);
+        continue;
+      }
+      if (tuples != tuples_) {
+        text_.fail_here("the array '", text::shown(name), "' has ", tuples, " tuples for ", tuples_,
+                        " points");
+      }
+      parse_attributes(name, type, components);
+    }
+  }
+
+  /// One on each line.
+  void skip_strings(std::int64_t tuples, std::int64_t components) {
+    if (numbers_.binary()) text_.fail_here("binary arrays of strings are not read");
+    numbers_.check_room(points::Scalar::kUint8, tuples, components);
+    for (std::int64_t i = 0; i <= tuples * components; ++i) text_.next_line();
+  }
+
+  void parse_attributes(const std::string& name, points::Scalar type, std::int64_t components) {
+    constexpr std::int64_t kMostComponents = 16;  // beyond it is a histogram or descriptor
+    if (!of_points_ || tuples_ == 0 || components > kMostComponents) {
+      skip_array(type, tuples_, components);
+      return;
+    }
+    numbers_.check_room(type, tuples_, components);
+    std::vector<Buffer<float>> columns;
+    for (std::int64_t c = 0; c < components; ++c) columns.emplace_back(Context::cpu(1), tuples_);
+    numbers_.read<double>(type, tuples_, components, [&](std::int64_t i, double value) {
+      columns[static_cast<std::size_t>(i % components)].data()[i / components] =
+          static_cast<float>(value);
+    });
+    for (std::int64_t c = 0; c < components; ++c) {
+      add_attribute(components == 1 ? name : name + "_" + std::to_string(c),
+                    std::move(columns[static_cast<std::size_t>(c)]));
+    }
+  }
+
+  void add_attribute(std::string name, Buffer<float> values) {
+    if (!attribute_names_.insert(name).second) {
+      text_.fail_here("the array '", text::shown(name), "' appears twice");
+    }
+    mesh_.vertices.attributes.push_back({std::move(name), std::move(values)});
+  }
+
+  VtkNumbers numbers_;
+  text::TextScanner& text_;
+  double unit_m_;
+  std::string title_;
+  TriangleMesh mesh_;
+  std::vector<Vec3i> triangles_;
+  std::unordered_set<std::string> attribute_names_;
+  bool has_points_ = false;
+  bool of_points_ = false;  ///< whether arrays belong to the points, or to what is left out
+  std::int64_t tuples_ = 0;
+};
+
+}  // namespace
+
+TriangleMesh read_vtk(FileReader& any_source, const ReadOptions& options, file::FileFacts* facts) {
+  check_options(options);
+  return file::with_known_size(any_source, [&](FileReader& source) {
+    file::ReadProgress progress(options.progress, source.size().value());
+    VtkParser parser(text::TextScanner(file::remaining_text(source), source.name()), options.unit_m,
+                     progress);
+    TriangleMesh mesh = parser.parse();
+    if (facts) *facts = parser.facts();
+    progress.finish();
+    return mesh;
+  });
+}
+
+}  // namespace detail::vtk
+
+TriangleMesh read_vtk(const std::filesystem::path& path, const ReadOptions& options) {
+  FileReader source(path);
+  return read_vtk(source, options);
+}
+
+TriangleMesh read_vtk(std::span<const std::byte> file, const std::string& name,
+                      const ReadOptions& options) {
+  FileReader source(file, name);
+  return read_vtk(source, options);
+}
+
+}  // namespace sextant

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/surface/cloud_curvature.h"
+
+#include <algorithm>
+
+#include "sextant/core/build_config.h"
+#include "sextant/core/for_each.h"
+#include "sextant/core/simd/instruction_set.h"
+#include "sextant/core/simd/lanes.h"
+#include "sextant/geometry/neighbours/lanes.h"
+#include "sextant/surface/cloud_curvature/math.h"
+
+namespace sextant {
+
+using namespace detail::cloud_curvature;
+
+namespace {
+
+using detail::Lanes;
+using detail::neighbours::CandidateTile;
+using detail::neighbours::kLanes;
+
+/// Sixteen points and their neighbours, one point a lane: what is fitted at once.
+class NeighbourBatch {
+ public:
+  bool full() const { return size_ == kLanes; }
+  int size() const { return size_; }
+  const GridPoint& point(int lane) const { return points_[lane]; }
+  float count(int lane) const { return counts_[lane]; }
+  std::int64_t longest() const { return longest_; }
+
+  /// Takes the candidates within the threshold, relative to the query.
+  SEXTANT_INLINE void add(const GridPoint& query, const CandidateTile& tile, float threshold) {
+    const Vec3f p = query.position;
+    const float* distances = tile.distances_sq();
+    make_room(tile.count());
+    std::int64_t n = 0;
+    for (std::int64_t i = 0; i < tile.count(); ++i) {
+      const std::int64_t pack = i / kLanes;
+      const auto lane = static_cast<int>(i % kLanes);
+      // Written in any case and kept by counting on: faster than a branch that goes either way.
+      Offsets& to = offsets_[static_cast<std::size_t>(n)];
+      to.x[size_] = tile.x(pack)[lane] - p.x;
+      to.y[size_] = tile.y(pack)[lane] - p.y;
+      to.z[size_] = tile.z(pack)[lane] - p.z;
+      n += distances[i] <= threshold;
+    }
+    counts_[size_] = static_cast<float>(n);
+    points_[size_] = query;
+    longest_ = max_of(longest_, n);
+    ++size_;
+  }
+
+  /// Makes all lanes as long as the longest; what is filled up is zero.
+  void fill_up() {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (lane >= size_) counts_[lane] = 0;
+      for (auto j = static_cast<std::int64_t>(counts_[lane]); j < longest_; ++j) {
+        Offsets& rest = offsets_[static_cast<std::size_t>(j)];
+        rest.x[lane] = rest.y[lane] = rest.z[lane] = 0;
+      }
+    }
+  }
+  void clear() {
+    size_ = 0;
+    longest_ = 0;
+  }
+
+  /// Offset j of the lanes from `first` on, and their counts.
+  template <int N>
+  void load(std::int64_t j, int first, Vec3<Lanes<N>>& to) const {
+    const Offsets& from = offsets_[static_cast<std::size_t>(j)];
+    to.x = Lanes<N>::load(from.x + first);
+    to.y = Lanes<N>::load(from.y + first);
+    to.z = Lanes<N>::load(from.z + first);
+  }
+  template <int N>
+  Lanes<N> load_counts(int first) const {
+    return Lanes<N>::load(counts_ + first);
+  }
+  Vec3f offset(std::int64_t j, int lane) const {
+    const Offsets& from = offsets_[static_cast<std::size_t>(j)];
+    return {from.x[lane], from.y[lane], from.z[lane]};
+  }
+
+ private:
+  struct alignas(64) Offsets {
+    float x[kLanes], y[kLanes], z[kLanes];
+  };
+
+  SEXTANT_INLINE void make_room(std::int64_t count) {
+    const auto room = static_cast<std::size_t>(count) + 1;  // one is written past the last
+    if (offsets_.size() < room) offsets_.resize(room + room / 2);
+  }
+
+  std::vector<Offsets> offsets_;
+  alignas(64) float counts_[kLanes] = {};
+  GridPoint points_[kLanes];
+  std::int64_t longest_ = 0;
+  int size_ = 0;
+};
+
+__attribute__((noinline)) Vec3f careful_normal(const NeighbourBatch& batch, int lane) {
+  detail::normals::Moments<float> moments;
+  for (std::int64_t j = 0; j < static_cast<std::int64_t>(batch.count(lane)); ++j) {
+    detail::normals::accumulate(moments, batch.offset(j, lane));
+  }
+  return detail::normals::careful_plane_normal(detail::normals::scatter_about_mean(moments));
+}
+
+/// Of the planes through the neighbours of N points, to the outside; NaN where there is none.
+template <int N>
+void plane_normals(const CloudCurvatureJob& job, const NeighbourBatch& batch, int first,
+                   Vec3<Lanes<N>>& normals) {
+  using Pack = Lanes<N>;
+  detail::normals::Moments<Pack> moments;
+  for (std::int64_t j = 0; j < batch.longest(); ++j) {
+    Vec3<Pack> offset;
+    batch.load(j, first, offset);
+    detail::normals::accumulate(moments, offset);  // the filling is zero and adds nothing
+  }
+  moments.count = batch.load_counts<N>(first);
+  const Sym3<Pack> scatter = detail::normals::scatter_about_mean(moments);
+  const detail::normals::SmallestEigenvector<Pack> plane =
+      detail::normals::smallest_eigenvector(scatter);
+  float x[N], y[N], z[N], gap[N];
+  plane.vector.x.store(x);
+  plane.vector.y.store(y);
+  plane.vector.z.store(z);
+  plane.gap.store(gap);
+  for (int lane = 0; lane < N && first + lane < batch.size(); ++lane) {
+    Vec3f normal{x[lane], y[lane], z[lane]};
+    if (!(gap[lane] > detail::normals::kLeastGap)) normal = careful_normal(batch, first + lane);
+    if (batch.count(first + lane) < detail::cloud_normals::kLeastNeighbours)
+      normal = {NAN, NAN, NAN};
+    normal = job.oriented(batch.point(first + lane), normal);
+    x[lane] = normal.x;
+    y[lane] = normal.y;
+    z[lane] = normal.z;
+  }
+  normals = {Pack::load(x), Pack::load(y), Pack::load(z)};
+}
+
+/// Fits and writes the points of lanes first .. first + N - 1.
+template <bool kOurs, int N>
+void fit_lanes(const CloudCurvatureJob& job, const NeighbourBatch& batch, int first) {
+  using Pack = Lanes<N>;
+  Vec3<Pack> normals;
+  plane_normals(job, batch, first, normals);
+  const Pack counts = batch.load_counts<N>(first);
+  const auto neighbours = [&](const auto& add_one) {
+    for (std::int64_t j = 0; j < batch.longest(); ++j) {
+      Vec3<Pack> offset;
+      batch.load(j, first, offset);
+      add_one(offset, dot(offset, offset), Pack(static_cast<float>(j)) < counts);
+    }
+  };
+  const auto fitted = fit_neighbours<kOurs>(job, -normals, neighbours);
+  const detail::curvature::QuadricResult<Pack>& results = fitted.result;
+  float k1[N], k2[N], weight[N], pivot[N];
+  Vec3f direction1[N], normal[N], offset_m[N];
+  results.k1_per_m.store(k1);
+  results.k2_per_m.store(k2);
+  fitted.weight.store(weight);
+  fitted.least_pivot.store(pivot);
+  detail::store_points(results.direction1, direction1);
+  detail::store_points(results.normal, normal);
+  detail::store_points(results.offset_m, offset_m);
+  for (int lane = 0; lane < N && first + lane < batch.size(); ++lane) {
+    write_quadric(job, batch.point(first + lane),
+                  {{k1[lane], k2[lane], direction1[lane], normal[lane], offset_m[lane]},
+                   batch.count(first + lane),
+                   weight[lane],
+                   pivot[lane]});
+  }
+}
+
+template <int N>
+void fit_all(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
+  for (int first = 0; first < batch.size(); first += N) {
+    if (job.rules.ours()) {
+      fit_lanes<true, N>(job, batch, first);
+    } else {
+      fit_lanes<false, N>(job, batch, first);
+    }
+  }
+}
+
+// Each with the lanes that fit its registers; the bits are the same.
+SEXTANT_FOR_AVX512 void fit_512(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
+  fit_all<16>(job, batch);
+}
+SEXTANT_FOR_AVX2 void fit_256(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
+  fit_all<8>(job, batch);
+}
+SEXTANT_FOR_ANY void fit_128(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
+  fit_all<4>(job, batch);
+}
+
+/// The curvatures of the points begin .. end - 1 of the grid.
+struct CurvatureOfRange {
+  const CloudCurvatureJob& job;
+  void (*fit)(const CloudCurvatureJob& job, const NeighbourBatch& batch);
+
+  SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+    NeighbourBatch batch;
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold)
+                     SEXTANT_INLINED {
+                       batch.add(query, tile, threshold);
+                       if (batch.full()) finish(batch);
+                     };
+    auto none = [&](const GridPoint& query) { write_nothing(job.out, query.index); };
+    detail::neighbours::search_within(job.grid, job.grid.points, begin, end, job.options.radius_m,
+                                      found, none);
+    finish(batch);
+  }
+
+ private:
+  __attribute__((noinline)) void finish(NeighbourBatch& batch) const {
+    batch.fill_up();
+    fit(job, batch);
+    batch.clear();
+  }
+};
+
+SEXTANT_RUN_WIDEST(CurvatureOfRange)
+
+template <class T>
+void check_room(const Context& context, const View<T>& view, const char* name, std::int64_t size) {
+  if (view.empty()) return;
+  require_on(context, view, name);
+  require(view.size == size, name, ": room for ", view.size, " instead of ", size);
+}
+
+void require_radius(const CloudCurvatureOptions& options) {
+  check_options(options);
+  require(options.radius_m > 0.0f,
+          "radius_m: is 0; take one, or that of curvature_radius_m(context, points)");
+}
+
+}  // namespace
+
+CloudCurvature estimate_cloud_curvature(const Context& context, View<const Vec3f> points,
+                                        View<const Vec3f> normals,
+                                        const CloudCurvatureOptions& options) {
+  check_options(options);
+  CloudCurvatureOptions chosen = options;
+  if (!(chosen.radius_m > 0.0f)) chosen.radius_m = curvature_radius_m(context, points);
+  // Without 60 points apart there is nothing to fit; any radius says so.
+  if (!(chosen.radius_m > 0.0f)) chosen.radius_m = 1.0f;
+  const std::int64_t size = points.size;
+  CloudCurvature result{{context, size}, {context, size}, {context, size},
+                        {context, size}, {context, size}, {context, size}};
+  estimate_cloud_curvature_into(context, points, normals, chosen,
+                                {result.k1_per_m, result.k2_per_m, result.direction1,
+                                 result.normals, result.points, result.valid});
+  return result;
+}
+
+void estimate_cloud_curvature_into(const Context& context, View<const Vec3f> points,
+                                   View<const Vec3f> normals, const CloudCurvatureOptions& options,
+                                   const CloudCurvatureViews& out) {
+  require_radius(options);
+  require_on(context, points, "points");
+  const NeighbourGrid grid =
+      build_neighbour_grid(context, points, NeighbourGridOptions::for_radius(options.radius_m));
+  estimate_cloud_curvature_into(context, grid, normals, options, out);
+}
+
+void estimate_cloud_curvature_into(const Context& context, const NeighbourGrid& grid,
+                                   View<const Vec3f> normals, const CloudCurvatureOptions& options,
+                                   const CloudCurvatureViews& out) {
+  require_radius(options);
+  require(grid.view().frame != nullptr, "grid: is empty; use build_neighbour_grid");
+  require(grid.device() == context.device(), "grid: lies on ", to_string(grid.device()),
+          " but the context runs on ", to_string(context.device()));
+  if (!normals.empty()) {
+    require_on(context, normals, "normals");
+    require(normals.size == grid.size(), "normals: are ", normals.size, " for ", grid.size(),
+            " points; give one for each, or none");
+  }
+  check_room(context, out.k1_per_m, "k1_per_m", grid.size());
+  check_room(context, out.k2_per_m, "k2_per_m", grid.size());
+  check_room(context, out.direction1, "direction1", grid.size());
+  check_room(context, out.normals, "normals", grid.size());
+  check_room(context, out.points, "points", grid.size());
+  check_room(context, out.valid, "valid", grid.size());
+  const CloudCurvatureJob job(grid.view(), normals, options, out);
+  if constexpr (kBuiltWithCuda) {
+    if (context.is_cuda()) return estimate_cloud_curvature_cuda(context, job);
+  }
+  const CurvatureOfRange range{job, detail::best_variant(fit_512, fit_256, fit_128)};
+  for_each_chunk(context, grid.size(), detail::neighbours::kQueryGrain,
+                 [&](std::int64_t begin, std::int64_t end) { run_widest(range, begin, end); });
+}
+
+float curvature_radius_m(const Context& context, View<const Vec3f> points) {
+  constexpr int kNeighbours = 60;
+  constexpr std::size_t kSample = 2000;
+  require_on(context, points, "points");
+  std::vector<Vec3f> finite = to_host(context, points);
+  std::erase_if(finite, [](const Vec3f& p) { return !is_finite(p); });
+  if (finite.size() < kNeighbours) return 0;
+  std::vector<Vec3f> sample;
+  const std::size_t step = (finite.size() + kSample - 1) / kSample;
+  for (std::size_t i = 0; i < finite.size(); i += step) sample.push_back(finite[i]);
+  const NeighbourGrid grid =
+      build_neighbour_grid(context, points, NeighbourGridOptions::for_nearest(kNeighbours));
+  const NearestNeighbours nearest = k_nearest(context, grid, copy(context, sample), kNeighbours);
+  const std::vector<float> distances_sq = to_host(context, nearest.distances_sq);
+  std::vector<float> farthest;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    farthest.push_back(distances_sq[(i + 1) * kNeighbours - 1]);
+  }
+  const auto middle = farthest.begin() + static_cast<std::ptrdiff_t>(farthest.size() / 2);
+  std::nth_element(farthest.begin(), middle, farthest.end());
+  const float radius_m = std::sqrt(*middle);
+  return std::isfinite(radius_m) ? min_of(radius_m, 1e3f) : 0;
+}
+
+}  // namespace sextant

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/surface/cloud_curvature.h"
+#include "sextant/surface/cloud_normals/math.h"
+#include "sextant/surface/curvature/fit.h"
+
+namespace sextant::detail::cloud_curvature {
+
+/// What the loops need to know, on either device.
+struct CloudCurvatureJob {
+  NeighbourGridView grid;
+  View<const Vec3f> normals;
+  CloudCurvatureOptions options;
+  curvature::QuadricRules rules;
+  CloudCurvatureViews out;
+
+  CloudCurvatureJob(const NeighbourGridView& neighbours, View<const Vec3f> given,
+                    const CloudCurvatureOptions& chosen, const CloudCurvatureViews& to)
+      : grid(neighbours), normals(given), options(chosen), rules(rules_of(chosen)), out(to) {}
+
+  /// The unit normal turned to the side that counts as outside.
+  SEXTANT_HD Vec3f oriented(const GridPoint& point, const Vec3f& normal) const {
+    if (!normals.empty()) {
+      const float side = dot(normals[point.index], normal);
+      if (side > 0.0f) return normal;
+      if (side < 0.0f) return -normal;
+    }
+    return normals::oriented_towards(options.viewpoint_m, point.position, normal);
+  }
+
+ private:
+  static curvature::QuadricRules rules_of(const CloudCurvatureOptions& options) {
+    CurvatureOptions organised;
+    organised.weights = options.weights;
+    organised.weight_scale_m = options.weight_scale_m;
+    organised.first_unweighted = options.first_unweighted;
+    organised.remove_bias = options.remove_bias;
+    return curvature::QuadricRules(organised);
+  }
+};
+
+/// The outcome of a fit to the neighbours of a point.
+template <class T>
+struct CloudQuadric {
+  curvature::QuadricResult<T> result;
+  T count;        ///< neighbours
+  T weight;       ///< sum of their last weights
+  T least_pivot;  ///< of all steps
+};
+
+template <bool kOurs, bool kFirst, class T, class Neighbours>
+SEXTANT_HD curvature::QuadricSums<T> sum_neighbours(const curvature::QuadricFit<T>& fit,
+                                                    const curvature::QuadricRules& rules,
+                                                    const curvature::QuadricWeight<T>& weight,
+                                                    const Neighbours& neighbours) {
+  curvature::QuadricSums<T> sums;
+  neighbours([&](const Vec3<T>& offset_m, const T& distance_sq, const auto& inside) {
+    curvature::add_sample<kOurs, kFirst>(fit, rules, weight, offset_m, distance_sq, inside, sums);
+  });
+  return sums;
+}
+
+/// `neighbours(f)` calls f(offset_m, distance_sq, inside) for each; `away` is the unit normal of
+/// their plane, to the inside.
+template <bool kOurs, class T, class Neighbours>
+SEXTANT_HD CloudQuadric<T> fit_neighbours(const CloudCurvatureJob& job, const Vec3<T>& away,
+                                          const Neighbours& neighbours) {
+  const T radius_m(job.options.radius_m);
+  curvature::QuadricFit<T> fit = curvature::QuadricFit<T>::begin(away, radius_m);
+  curvature::QuadricWeight<T> weight = curvature::first_weight(job.rules, radius_m);
+  curvature::QuadricSums<T> sums = sum_neighbours<kOurs, true>(fit, job.rules, weight, neighbours);
+  CloudQuadric<T> quadric;
+  quadric.count = sums.count;
+  quadric.least_pivot = T(1.0f);
+  for (int iteration = 1;; ++iteration) {
+    const curvature::QuadricStep<T> step = curvature::solve_step(sums);
+    curvature::apply_step(step, fit);
+    quadric.least_pivot = LaneMath<T>::select(step.least_pivot < quadric.least_pivot,
+                                              step.least_pivot, quadric.least_pivot);
+    if (iteration >= job.options.iterations) break;
+    weight = curvature::next_weight(job.rules, radius_m, quadric.count, sums, step, weight);
+    sums = sum_neighbours<kOurs, false>(fit, job.rules, weight, neighbours);
+  }
+  quadric.weight = sums.normal[0];
+  quadric.result = curvature::result_of(fit, radius_m);
+  return quadric;
+}
+
+SEXTANT_HD inline void write_nothing(const CloudCurvatureViews& out, std::int64_t i) {
+  const Vec3f nowhere{NAN, NAN, NAN};
+  if (!out.k1_per_m.empty()) out.k1_per_m[i] = NAN;
+  if (!out.k2_per_m.empty()) out.k2_per_m[i] = NAN;
+  if (!out.direction1.empty()) out.direction1[i] = nowhere;
+  if (!out.normals.empty()) out.normals[i] = nowhere;
+  if (!out.points.empty()) out.points[i] = nowhere;
+  if (!out.valid.empty()) out.valid[i] = 0;
+}
+
+/// By the rules of images: see fit_patch.
+SEXTANT_HD inline bool is_valid(const CloudCurvatureJob& job, const CloudQuadric<float>& quadric) {
+  const curvature::QuadricResult<float>& q = quadric.result;
+  if (!(quadric.count >= static_cast<float>(job.options.least_samples))) return false;
+  if (!(quadric.least_pivot > curvature::kLeastQuadricPivot)) return false;
+  if (!std::isfinite(q.k1_per_m) || !std::isfinite(q.k2_per_m)) return false;
+  if (!is_finite(q.normal) || !is_finite(q.offset_m)) return false;
+  if (job.rules.weights != CurvatureWeights::kRobust) return true;
+  const float most = curvature::kMostBend / job.options.radius_m;
+  return quadric.weight >= quadric.count * curvature::kLeastAgreement && q.k1_per_m <= most &&
+         q.k2_per_m >= -most;
+}
+
+SEXTANT_HD inline void write_quadric(const CloudCurvatureJob& job, const GridPoint& point,
+                                     const CloudQuadric<float>& quadric) {
+  const CloudCurvatureViews& out = job.out;
+  curvature::QuadricResult<float> q = quadric.result;
+  const std::int64_t i = point.index;
+  if (!is_valid(job, quadric)) return write_nothing(out, i);
+  const Vec3f normal = job.oriented(point, q.normal);
+  if (dot(normal, q.normal) < 0.0f) {
+    // The fit has turned over the edge of what is seen: from the other side (k1, k2) is (-k2, -k1).
+    q.direction1 = cross(q.normal, q.direction1);
+    q = {-q.k2_per_m, -q.k1_per_m, q.direction1, normal, q.offset_m};
+  }
+  const float limit = job.options.clamp_per_m > 0.0f ? job.options.clamp_per_m : INFINITY;
+  if (!out.k1_per_m.empty()) out.k1_per_m[i] = clamp(q.k1_per_m, -limit, limit);
+  if (!out.k2_per_m.empty()) out.k2_per_m[i] = clamp(q.k2_per_m, -limit, limit);
+  if (!out.direction1.empty()) out.direction1[i] = q.direction1;
+  if (!out.normals.empty()) out.normals[i] = q.normal;
+  if (!out.points.empty()) out.points[i] = point.position + q.offset_m;
+  if (!out.valid.empty()) out.valid[i] = 1;
+}
+
+/// The curvature of one point of the grid. The neighbours are found anew in each pass, so nothing
+/// is stored. kOurs: see add_sample.
+template <bool kOurs>
+struct CloudCurvaturePoint {
+  CloudCurvatureJob job;
+
+  SEXTANT_HD void operator()(std::int64_t place) const {
+    const GridPoint middle = job.grid.points[place];
+    const float radius_m = job.options.radius_m;
+    if (!is_finite(middle.position)) return write_nothing(job.out, middle.index);
+    normals::Moments<float> moments;
+    for_each_neighbour(job.grid, middle.position, radius_m, [&](const GridPoint& other, float) {
+      normals::accumulate(moments, other.position - middle.position);
+    });
+    if (!(moments.count >= cloud_normals::kLeastNeighbours))
+      return write_nothing(job.out, middle.index);
+    const Vec3f plane = normals::plane_normal(normals::scatter_about_mean(moments));
+    if (!is_finite(plane)) return write_nothing(job.out, middle.index);
+    const auto neighbours = [&](const auto& add) {
+      for_each_neighbour(job.grid, middle.position, radius_m,
+                         [&](const GridPoint& other, float distance_sq) {
+                           add(other.position - middle.position, distance_sq, true);
+                         });
+    };
+    write_quadric(job, middle,
+                  fit_neighbours<kOurs>(job, -job.oriented(middle, plane), neighbours));
+  }
+};
+
+void estimate_cloud_curvature_cuda(const Context& context, const CloudCurvatureJob& job);
+
+}  // namespace sextant::detail::cloud_curvature

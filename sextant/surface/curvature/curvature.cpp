@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/surface/curvature.h"
+
+#include <algorithm>
+
+#include "sextant/core/build_config.h"
+#include "sextant/core/for_each.h"
+#include "sextant/core/simd/instruction_set.h"
+#include "sextant/surface/curvature/rows.h"
+
+namespace sextant {
+
+using namespace detail::curvature;
+
+namespace {
+
+constexpr int kPitchReach_px = 3;  // of pixel_pitch, the farthest that a cell looks
+
+template <int N>
+void run_pixels(const CurvatureJob& job, const PaddedPlanes& cells, int v) {
+  for (int u = 0; u < job.points.width; u += N) CurvaturePack<N>(job, cells, u, v).run();
+}
+
+SEXTANT_FOR_AVX512 void run_row_512(const CurvatureJob& job, const PaddedPlanes& cells, int v) {
+  run_pixels<16>(job, cells, v);
+}
+SEXTANT_FOR_AVX2 void run_row_256(const CurvatureJob& job, const PaddedPlanes& cells, int v) {
+  run_pixels<8>(job, cells, v);
+}
+SEXTANT_FOR_ANY void run_row_128(const CurvatureJob& job, const PaddedPlanes& cells, int v) {
+  run_pixels<4>(job, cells, v);
+}
+
+SEXTANT_FOR_AVX512 void cell_row_512(const CurvatureOptions& options, const PaddedPlanes& measured,
+                                     int v, PaddedPlanes& cells) {
+  make_cell_row<16>(options, measured, v, cells);
+}
+SEXTANT_FOR_AVX2 void cell_row_256(const CurvatureOptions& options, const PaddedPlanes& measured,
+                                   int v, PaddedPlanes& cells) {
+  make_cell_row<8>(options, measured, v, cells);
+}
+SEXTANT_FOR_ANY void cell_row_128(const CurvatureOptions& options, const PaddedPlanes& measured,
+                                  int v, PaddedPlanes& cells) {
+  make_cell_row<4>(options, measured, v, cells);
+}
+
+/// Zeros outside the image; inside, `fill` writes the row.
+template <class Fill>
+void fill_planes(const Context& context, PaddedPlanes& planes, const Fill& fill) {
+  const int margin = planes.margin;
+  for_each_chunk(
+      context, planes.height + 2 * margin, 16, [&](std::int64_t begin, std::int64_t end) {
+        for (int v = static_cast<int>(begin) - margin; v < static_cast<int>(end) - margin; ++v) {
+          const bool inside = v >= 0 && v < planes.height;
+          if (inside) fill(v);
+          for (int plane = 0; plane < planes.planes; ++plane) {
+            float* row = planes.at(plane, -margin, v);
+            float* beyond = row + planes.stride;
+            std::fill(row, inside ? row + margin : beyond, 0.0f);
+            if (inside) std::fill(row + margin + planes.width, beyond, 0.0f);
+          }
+        }
+      });
+}
+
+PaddedPlanes make_cells(const Context& context, const CurvatureJob& job) {
+  const int width = job.points.width;
+  const int height = job.points.height;
+  PaddedPlanes measured(context, width, height, kPitchReach_px, 3);
+  fill_planes(context, measured, [&](int v) {
+    float* x = measured.at(0, 0, v);
+    float* y = measured.at(1, 0, v);
+    float* z = measured.at(2, 0, v);
+    for (int u = 0; u < width; ++u) {
+      const Vec3f p = measured_point(job.points(u, v));
+      x[u] = p.x;
+      y[u] = p.y;
+      z[u] = p.z;
+    }
+  });
+  const bool metric = job.options.radius_m > 0.0f;
+  const int reach = metric ? kMostReach_px : pixel_patch(job.options).reach_px();
+  PaddedPlanes cells(context, width, height, reach, 4);
+  const auto cell_row = detail::best_variant(cell_row_512, cell_row_256, cell_row_128);
+  fill_planes(context, cells, [&](int v) { cell_row(job.options, measured, v, cells); });
+  return cells;
+}
+
+void estimate_curvature_cpu(const Context& context, const CurvatureJob& job) {
+  const PaddedPlanes cells = make_cells(context, job);
+  const auto run_row = detail::best_variant(run_row_512, run_row_256, run_row_128);
+  for_each_chunk(context, job.points.height, 1,
+                 [&](std::int64_t v, std::int64_t) { run_row(job, cells, static_cast<int>(v)); });
+}
+
+template <class T>
+void check_output(const Context& context, const ImageView<T>& image, const char* name,
+                  const ImageView<const Vec3f>& points) {
+  if (image.empty()) return;
+  require_on(context, image, name);
+  require(image.width == points.width && image.height == points.height, name, ": ", image.width,
+          " x ", image.height, " px for ", points.width, " x ", points.height, " points");
+  require(static_cast<const void*>(image.data) != points.data, name,
+          ": the points cannot be overwritten by it");
+}
+
+}  // namespace
+
+Curvature estimate_curvature(const Context& context, ImageView<const Vec3f> points,
+                             ImageView<const Vec3f> normals, const CurvatureOptions& options) {
+  const int width = points.width;
+  const int height = points.height;
+  Curvature result{
+      Image<float>(context, width, height), Image<float>(context, width, height),
+      Image<Vec3f>(context, width, height), Image<Vec3f>(context, width, height),
+      Image<Vec3f>(context, width, height), Image<std::uint8_t>(context, width, height)};
+  estimate_curvature_into(context, points, normals, options,
+                          {result.k1_per_m, result.k2_per_m, result.direction1, result.normals,
+                           result.points, result.valid});
+  return result;
+}
+
+void estimate_curvature_into(const Context& context, ImageView<const Vec3f> points,
+                             ImageView<const Vec3f> normals, const CurvatureOptions& options,
+                             const CurvatureViews& out) {
+  check_options(options);
+  require_on(context, points, "points");
+  require_on(context, normals, "normals");
+  require(normals.width == points.width && normals.height == points.height,
+          "normals: ", normals.width, " x ", normals.height, " px for ", points.width, " x ",
+          points.height, " points; estimate_normals makes them");
+  check_output(context, out.k1_per_m, "k1_per_m", points);
+  check_output(context, out.k2_per_m, "k2_per_m", points);
+  check_output(context, out.direction1, "direction1", points);
+  check_output(context, out.normals, "normals of the result", points);
+  check_output(context, out.points, "points of the result", points);
+  check_output(context, out.valid, "valid", points);
+  if (points.empty()) return;
+  const CurvatureJob job{points, normals, options, out};
+  if constexpr (kBuiltWithCuda) {
+    if (context.is_cuda()) return estimate_curvature_cuda(context, job);
+  }
+  estimate_curvature_cpu(context, job);
+}
+
+}  // namespace sextant

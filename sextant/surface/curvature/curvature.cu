@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/core/cuda_check.h"
+#include "sextant/core/for_each/pixels.h"
+#include "sextant/surface/curvature/fit.h"
+
+namespace sextant::detail::curvature {
+
+namespace {
+
+/// One thread a pixel and a warp a row, so that neighbouring lanes read neighbouring banks. Blocks
+/// of four rows: small enough that the last round of blocks leaves few processors idle, and a tile
+/// of 37 × 37 patches takes 33 kB.
+constexpr int kBlockWidth = 32;
+constexpr int kBlockRows = 4;
+/// The 27 sums and the fit stay in registers: 96 of them, for 20 warps on a multiprocessor.
+constexpr int kLeastBlocks = 5;
+/// What a launch may take without asking, and what every device gives when asked; patches with
+/// larger tiles are read from global memory.
+constexpr std::size_t kFreeTileBytes = 48 * 1024;
+constexpr std::size_t kMostTileBytes = 64 * 1024;
+
+/// The cells of an image, zero beyond its border.
+struct CellImage {
+  const float4* cells;
+  int width;
+  int height;
+
+  __device__ float4 at(int u, int v) const {
+    const bool inside = u >= 0 && v >= 0 && u < width && v < height;
+    return inside ? __ldg(cells + std::int64_t{v} * width + u) : float4{0, 0, 0, 0};
+  }
+};
+
+__device__ Cell<float> cell_of(const float4& c) { return {{c.x, c.y, c.z}, c.w}; }
+
+struct MakeCell {
+  ImageView<const Vec3f> points;
+  CurvatureOptions options;
+  float4* cells;
+
+  SEXTANT_HD Vec3f measured(int u, int v) const {
+    return points.contains(u, v) ? measured_point(points(u, v)) : Vec3f{};
+  }
+
+  SEXTANT_HD void operator()(int u, int v) const {
+    Vec3f near[9];
+    SEXTANT_UNROLL
+    for (int i = 0; i < 9; ++i) near[i] = measured(u + i % 3 - 1, v + i / 3 - 1);
+    const auto at = [&](int du, int dv) {
+      const bool is_near = du >= -1 && du <= 1 && dv >= -1 && dv <= 1;
+      return is_near ? near[(dv + 1) * 3 + du + 1] : measured(u + du, v + dv);
+    };
+    const Cell<float> cell = make_cell<float>(options, at);
+    cells[std::int64_t{v} * points.width + u] =
+        float4{cell.point.x, cell.point.y, cell.point.z, cell.signed_pitch};
+  }
+};
+
+/// What is the same for every pixel.
+struct FitJob {
+  CellImage cells;
+  ImageView<const Vec3f> normals;
+  CurvatureOptions options;
+  CurvatureViews out;
+  PatchGrid grid;  ///< of patches in pixels
+};
+
+__device__ void write_nothing(const FitJob& job, int u, int v) {
+  write_pixel(job.out, u, v, Vec3f{}, PatchResult<float>{{}, 0.0f});
+}
+
+/// Patches in pixels, from a tile in shared memory: the block's pixels and a margin of the patch's
+/// reach, x y z after each other (three words from lane to lane meet 32 different banks).
+template <bool kOurs>
+__global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
+    tile_kernel(const FitJob job) {
+  extern __shared__ float tile[];
+  const int reach = job.grid.reach_px();
+  const int stride = kBlockWidth + 2 * reach;
+  const int rows = kBlockRows + 2 * reach;
+  const int left = static_cast<int>(blockIdx.x) * kBlockWidth;
+  const int top = static_cast<int>(blockIdx.y) * kBlockRows;
+  for (int row = static_cast<int>(threadIdx.y); row < rows; row += kBlockRows) {
+    for (int column = static_cast<int>(threadIdx.x); column < stride; column += kBlockWidth) {
+      const float4 c = job.cells.at(left - reach + column, top - reach + row);
+      float* to = tile + 3 * (row * stride + column);
+      to[0] = c.x;
+      to[1] = c.y;
+      to[2] = c.z;
+    }
+  }
+  __syncthreads();
+
+  const int u = left + static_cast<int>(threadIdx.x);
+  const int v = top + static_cast<int>(threadIdx.y);
+  if (u >= job.cells.width || v >= job.cells.height) return;
+  const Cell<float> cell = cell_of(job.cells.at(u, v));
+  if (!(cell.pitch_rad() > 0.0f)) return write_nothing(job, u, v);
+  const auto middle = PatchMiddle<float>::of(job.options, job.grid, cell);
+  const float* here = tile + 3 * ((static_cast<int>(threadIdx.y) + reach) * stride +
+                                  static_cast<int>(threadIdx.x) + reach);
+  const auto load = [&](int du, int dv) {
+    const float* p = here + 3 * (dv * stride + du);
+    return Vec3f{p[0], p[1], p[2]};
+  };
+  const PatchResult<float> result = fit_patch<FitMode<kOurs, false>>(
+      job.options, job.grid, middle, cell.start(job.normals(u, v)), load);
+  write_pixel(job.out, u, v, middle.point, result);
+}
+
+/// Patches of any reach, from global memory through the caches.
+template <bool kOurs, bool kMetric>
+__global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
+    gather_kernel(const FitJob job) {
+  const int u = static_cast<int>(blockIdx.x) * kBlockWidth + static_cast<int>(threadIdx.x);
+  const int v = static_cast<int>(blockIdx.y) * kBlockRows + static_cast<int>(threadIdx.y);
+  if (u >= job.cells.width || v >= job.cells.height) return;
+  const Cell<float> cell = cell_of(job.cells.at(u, v));
+  if (!(cell.pitch_rad() > 0.0f)) return write_nothing(job, u, v);
+  PatchGrid grid = job.grid;
+  if constexpr (kMetric) {
+    const float radius_px = metric_radius_px(job.options, cell.point.z, cell.pitch_rad());
+    grid = metric_patch(job.options, rounded_radius_px(radius_px));
+  }
+  const auto middle = PatchMiddle<float>::of(job.options, grid, cell);
+  const auto load = [&](int du, int dv) {
+    const float4 c = job.cells.at(u + du, v + dv);
+    return Vec3f{c.x, c.y, c.z};
+  };
+  const PatchResult<float> result = fit_patch<FitMode<kOurs, kMetric>>(
+      job.options, grid, middle, cell.start(job.normals(u, v)), load);
+  write_pixel(job.out, u, v, middle.point, result);
+}
+
+template <bool kOurs>
+void launch(const Context& context, const FitJob& job) {
+  constexpr int kMostRows = 65535 * kBlockRows;  // of a grid's second dimension
+  require(job.cells.height <= kMostRows, "points: ", job.cells.height,
+          " rows are more than one launch takes (", kMostRows, ")");
+  const dim3 block(kBlockWidth, kBlockRows);
+  const dim3 blocks(static_cast<unsigned>((job.cells.width + kBlockWidth - 1) / kBlockWidth),
+                    static_cast<unsigned>((job.cells.height + kBlockRows - 1) / kBlockRows));
+  const cudaStream_t stream = cuda_stream(context);
+  const auto reach = static_cast<std::size_t>(job.grid.reach_px());
+  const std::size_t bytes =
+      3 * sizeof(float) * (kBlockWidth + 2 * reach) * (kBlockRows + 2 * reach);
+  if (job.options.radius_m > 0.0f) {
+    gather_kernel<kOurs, true><<<blocks, block, 0, stream>>>(job);
+  } else if (bytes <= kMostTileBytes) {
+    if (bytes > kFreeTileBytes) {
+      check_cuda(
+          cudaFuncSetAttribute(tile_kernel<kOurs>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(kMostTileBytes)),
+          "cudaFuncSetAttribute");
+    }
+    tile_kernel<kOurs><<<blocks, block, bytes, stream>>>(job);
+  } else {
+    gather_kernel<kOurs, false><<<blocks, block, 0, stream>>>(job);
+  }
+  check_launch("estimate_curvature");
+}
+
+}  // namespace
+
+void estimate_curvature_cuda(const Context& context, const CurvatureJob& job) {
+  const int width = job.points.width;
+  const int height = job.points.height;
+  const Buffer<Vec4f> cells(context, std::int64_t{width} * height);
+  // Allocations are aligned to far more than the 16 bytes of a cell.
+  auto* data = reinterpret_cast<float4*>(const_cast<Vec4f*>(cells.data()));
+  for_each_pixel(context, width, height, MakeCell{job.points, job.options, data});
+  const FitJob fit{
+      {data, width, height}, job.normals, job.options, job.out, pixel_patch(job.options)};
+  if (QuadricRules(job.options).ours()) {
+    launch<true>(context, fit);
+  } else {
+    launch<false>(context, fit);
+  }
+}
+
+}  // namespace sextant::detail::curvature

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/core/simd/lanes.h"
+#include "sextant/surface/curvature/fit.h"
+
+// Cells and curvatures of N pixels of a row at once. Host only; see lanes.h for how the same source
+// serves several instruction sets.
+
+namespace sextant::detail::curvature {
+
+template <int N>
+struct QuickMath<Lanes<N>> {
+  static Lanes<N> inverse(const Lanes<N>& value) { return Lanes<N>(1.0f) / value; }
+  /// Wrong by 5e-6 at most, which the next Gauss-Newton step forgets.
+  static Lanes<N> inverse_square_root(const Lanes<N>& value) {
+    return LaneMath<Lanes<N>>::template newton_inverse_square_root<2>(value);
+  }
+};
+
+/// An image with a margin of zeros, one coordinate after the other: loops need no bounds.
+struct PaddedPlanes {
+  static constexpr int kLanesBeyond = 16;  ///< packs may begin at the last pixel
+  int width = 0;
+  int height = 0;
+  int margin = 0;
+  std::int64_t stride = 0;
+  Buffer<float> values;  ///< x, y, z and, of cells, the pitch
+  int planes = 0;
+
+  PaddedPlanes(const Context& context, int image_width, int image_height, int margin_px,
+               int plane_count)
+      : width(image_width),
+        height(image_height),
+        margin(margin_px),
+        stride(image_width + 2 * margin_px + kLanesBeyond),
+        values(context, stride * (image_height + 2 * margin_px) * plane_count),
+        planes(plane_count) {}
+
+  std::int64_t plane_size() const { return stride * (height + 2 * margin); }
+  float* at(int plane, int u, int v) {
+    return values.data() + plane * plane_size() + (v + margin) * stride + (u + margin);
+  }
+  const float* at(int plane, int u, int v) const {
+    return const_cast<PaddedPlanes*>(this)->at(plane, u, v);
+  }
+};
+
+/// A row of cells from the measured points.
+template <int N>
+void make_cell_row(const CurvatureOptions& options, const PaddedPlanes& measured, int v,
+                   PaddedPlanes& cells) {
+  using Pack = Lanes<N>;
+  for (int u = 0; u < measured.width; u += N) {
+    const auto at = [&](int du, int dv) {
+      return Vec3<Pack>{Pack::load(measured.at(0, u + du, v + dv)),
+                        Pack::load(measured.at(1, u + du, v + dv)),
+                        Pack::load(measured.at(2, u + du, v + dv))};
+    };
+    const Cell<Pack> cell = make_cell<Pack>(options, at);
+    cell.point.x.store(cells.at(0, u, v));
+    cell.point.y.store(cells.at(1, u, v));
+    cell.point.z.store(cells.at(2, u, v));
+    cell.signed_pitch.store(cells.at(3, u, v));
+  }
+}
+
+/// The curvatures of N pixels from (u, v) on.
+template <int N>
+class CurvaturePack {
+ public:
+  using Pack = Lanes<N>;
+
+  CurvaturePack(const CurvatureJob& job, const PaddedPlanes& cells, int u, int v)
+      : job_(job), u_(u), v_(v), count_(min_of(N, job.points.width - u)) {
+    for (int plane = 0; plane < 3; ++plane) from_[plane] = cells.at(plane, u, v);
+    stride_ = cells.stride;
+    cell_ = {load(0, 0), Pack::load(cells.at(3, u, v))};
+  }
+
+  void run() {
+    const Pack pitch = cell_.pitch_rad();
+    if (!(pitch > Pack(0.0f)).any()) {
+      for (int lane = 0; lane < count_; ++lane) {
+        write_pixel(job_.out, u_ + lane, v_, {}, PatchResult<float>{{}, 0.0f});
+      }
+      return;
+    }
+    Vec3f normals[N];
+    for (int lane = 0; lane < N; ++lane) {
+      normals[lane] = lane < count_ ? job_.normals(u_ + lane, v_) : Vec3f{NAN, NAN, NAN};
+    }
+    normal_ = cell_.start(load_points<N>(normals));
+    if (!(job_.options.radius_m > 0.0f)) {
+      const PatchResult<Pack> result = fit<false>(pixel_patch(job_.options));
+      for (int lane = 0; lane < count_; ++lane) write(result, lane);
+      return;
+    }
+    run_metric(pitch);
+  }
+
+ private:
+  Vec3<Pack> load(int du, int dv) const {
+    const std::int64_t shift = dv * stride_ + du;
+    return {Pack::load(from_[0] + shift), Pack::load(from_[1] + shift),
+            Pack::load(from_[2] + shift)};
+  }
+
+  /// Pixels whose radius is the same number of pixels have the same grid: one fit for each of the
+  /// grids that occur.
+  void run_metric(const Pack& pitch) {
+    float radius_px[N];
+    for (int lane = 0; lane < N; ++lane) {
+      radius_px[lane] =
+          rounded_radius_px(metric_radius_px(job_.options, cell_.point.z.v[lane], pitch.v[lane]));
+    }
+    bool done[N] = {};
+    for (int first = 0; first < count_; ++first) {
+      if (done[first]) continue;
+      const bool some = radius_px[first] > 0.0f;
+      PatchResult<Pack> result;
+      if (some) result = fit<true>(metric_patch(job_.options, radius_px[first]));
+      for (int lane = first; lane < count_; ++lane) {
+        if (radius_px[lane] != radius_px[first]) continue;
+        write(result, lane);
+        done[lane] = true;
+      }
+    }
+  }
+
+  template <bool kMetric>
+  PatchResult<Pack> fit(const PatchGrid& grid) const {
+    const auto load_sample = [this](int du, int dv) { return load(du, dv); };
+    const auto middle = PatchMiddle<Pack>::of(job_.options, grid, cell_);
+    if (QuadricRules(job_.options).ours()) {
+      return fit_patch<FitMode<true, kMetric>>(job_.options, grid, middle, normal_, load_sample);
+    }
+    return fit_patch<FitMode<false, kMetric>>(job_.options, grid, middle, normal_, load_sample);
+  }
+
+  void write(const PatchResult<Pack>& of, int lane) const {
+    const auto pick = [lane](const Vec3<Pack>& p) {
+      return Vec3f{p.x.v[lane], p.y.v[lane], p.z.v[lane]};
+    };
+    const QuadricResult<Pack>& q = of.quadric;
+    const PatchResult<float> result{{q.k1_per_m.v[lane], q.k2_per_m.v[lane], pick(q.direction1),
+                                     pick(q.normal), pick(q.offset_m)},
+                                    of.good.v[lane]};
+    write_pixel(job_.out, u_ + lane, v_, pick(cell_.point), result);
+  }
+
+  const CurvatureJob& job_;
+  const int u_;
+  const int v_;
+  const int count_;
+  const float* from_[3];
+  std::int64_t stride_;
+  Cell<Pack> cell_;
+  Vec3<Pack> normal_;
+};
+
+}  // namespace sextant::detail::curvature

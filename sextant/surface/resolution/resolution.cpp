@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/surface/resolution.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+
+#include "sextant/core/build_config.h"
+#include "sextant/core/for_each.h"
+#include "sextant/core/simd/instruction_set.h"
+#include "sextant/surface/resolution/tile.h"
+
+namespace sextant {
+
+using namespace detail::resolution;
+
+namespace {
+
+using detail::StatisticsSums;
+
+SEXTANT_FOR_AVX512 void count_links_512(const StatisticsJob& job, int left, int top,
+                                        std::uint32_t* counts) {
+  LinkTile<16>(job, left, top).count(counts);
+}
+SEXTANT_FOR_AVX2 void count_links_256(const StatisticsJob& job, int left, int top,
+                                      std::uint32_t* counts) {
+  LinkTile<8>(job, left, top).count(counts);
+}
+SEXTANT_FOR_ANY void count_links_128(const StatisticsJob& job, int left, int top,
+                                     std::uint32_t* counts) {
+  LinkTile<4>(job, left, top).count(counts);
+}
+
+// All take sixteen lanes, so that the sums have the same bits.
+SEXTANT_FOR_AVX512 void sum_links_512(const StatisticsJob& job, int left, int top, float longest_m,
+                                      StatisticsSums& sums) {
+  sums = LinkTile<16>(job, left, top).sum(longest_m);
+}
+SEXTANT_FOR_AVX2 void sum_links_256(const StatisticsJob& job, int left, int top, float longest_m,
+                                    StatisticsSums& sums) {
+  sums = LinkTile<16>(job, left, top).sum(longest_m);
+}
+SEXTANT_FOR_ANY void sum_links_128(const StatisticsJob& job, int left, int top, float longest_m,
+                                   StatisticsSums& sums) {
+  sums = LinkTile<16>(job, left, top).sum(longest_m);
+}
+
+std::int64_t tiles_across(const StatisticsJob& job) {
+  return (job.points.width + kLinkTileWidth - 1) / kLinkTileWidth;
+}
+std::int64_t tiles_down(const StatisticsJob& job) {
+  return (job.points.height + kLinkTileHeight - 1) / kLinkTileHeight;
+}
+
+/// Calls work(left, top, tile) for every tile of the image, on the context's threads.
+template <class Work>
+void for_each_tile(const Context& context, const StatisticsJob& job, const Work& work) {
+  const std::int64_t across = tiles_across(job);
+  for_each_chunk(context, tiles_down(job), 1, [&](std::int64_t row, std::int64_t) {
+    for (std::int64_t column = 0; column < across; ++column) {
+      work(static_cast<int>(column) * kLinkTileWidth, static_cast<int>(row) * kLinkTileHeight,
+           row * across + column);
+    }
+  });
+}
+
+/// The length below which half of the links lie; NaN without links.
+float median_link(const Context& context, const StatisticsJob& job) {
+  const auto count_links = detail::best_variant(count_links_512, count_links_256, count_links_128);
+  std::fill_n(job.histogram, kLinkBins, 0u);
+  for_each_tile(context, job, [&](int left, int top, std::int64_t) {
+    std::uint32_t counts[kLinkBins] = {};
+    count_links(job, left, top, counts);
+    for (int bin = 0; bin < kLinkBins; ++bin) {
+      if (counts[bin] == 0) continue;
+      std::atomic_ref(job.histogram[bin]).fetch_add(counts[bin], std::memory_order_relaxed);
+    }
+  });
+  std::uint64_t all = 0;
+  for (int bin = 0; bin < kLinkBins; ++bin) all += job.histogram[bin];
+  std::uint64_t below = 0;
+  for (int bin = 0; bin < kLinkBins; ++bin) {
+    below += job.histogram[bin];
+    if (2 * below >= all && below > 0) return link_length_of_bin(bin);
+  }
+  return NAN;
+}
+
+void surface_statistics_cpu(const Context& context, const StatisticsJob& job) {
+  float median_m = NAN;
+  float longest_m = std::numeric_limits<float>::max();
+  if (job.mode == StatisticsMode::kRobust) {
+    median_m = median_link(context, job);
+    longest_m = kLongestLinkInMedians * median_m;
+  }
+  const auto sum_links = detail::best_variant(sum_links_512, sum_links_256, sum_links_128);
+  for_each_tile(context, job, [&](int left, int top, std::int64_t tile) {
+    sum_links(job, left, top, longest_m, job.partial[tile]);
+  });
+  StatisticsSums sums;
+  const std::int64_t tiles = tiles_across(job) * tiles_down(job);
+  for (std::int64_t tile = 0; tile < tiles; ++tile) sums = sums + job.partial[tile];
+  *job.result = finished_statistics(sums, median_m);
+}
+
+}  // namespace
+
+SurfaceStatistics surface_statistics(const Context& context, ImageView<const Vec3f> points,
+                                     ImageView<const Vec3f> normals,
+                                     const StatisticsOptions& options) {
+  Buffer<SurfaceStatistics> result(context, 1);
+  StatisticsWorkspace workspace;
+  surface_statistics_into(context, points, normals, options, result, workspace);
+  return to_host(context, result)[0];
+}
+
+void surface_statistics_into(const Context& context, ImageView<const Vec3f> points,
+                             ImageView<const Vec3f> normals, const StatisticsOptions& options,
+                             View<SurfaceStatistics> result, StatisticsWorkspace& workspace) {
+  check_options(options);
+  require_on(context, points, "points");
+  require_on(context, normals, "normals");
+  require_on(context, result, "result");
+  require(result.size == 1, "result: room for ", result.size, " elements instead of 1");
+  require(normals.width == points.width && normals.height == points.height,
+          "normals: ", normals.width, " x ", normals.height, " for ", points.width, " x ",
+          points.height, " points");
+  // Indices and the stride of a launch fit 32 bits.
+  require(points.pixels() <= INT32_MAX - (1 << 20), "points: ", points.width, " x ", points.height,
+          " are too many");
+  StatisticsJob job{points, normals, options.mode, nullptr, nullptr, result.data};
+  make_room(context, kLinkBins + 1, workspace.histogram);
+  make_room(context, context.is_cuda() ? kStatisticsBlocks : tiles_across(job) * tiles_down(job),
+            workspace.partial);
+  job.histogram = workspace.histogram.data();
+  job.partial = workspace.partial.data();
+  if constexpr (kBuiltWithCuda) {
+    if (context.is_cuda()) return surface_statistics_cuda(context, job);
+  }
+  surface_statistics_cpu(context, job);
+}
+
+}  // namespace sextant

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "sextant/surface/segment/run.h"
+
+namespace sextant::detail::segment {
+
+/// The CPU's way: what is a moment's work runs on the calling thread, as threads that meet after
+/// every small step wait for each other most of the time.
+struct HostSteps {
+  /// Parents have lower indices, and theirs are roots by then.
+  static void flatten(const Context&, const SegmentState& s) {
+    for (std::int32_t i = 0; i < s.n; ++i) {
+      if (s.parent[i] >= 0) s.parent[i] = s.parent[s.parent[i]];
+    }
+  }
+
+  /// The points of small regions are free to join another.
+  static void keep_large(const Context& context, const SegmentState& s, int min_points) {
+    flatten(context, s);
+    std::fill_n(s.counts, s.n, 0);
+    for (std::int32_t i = 0; i < s.n; ++i) {
+      if (s.parent[i] >= 0) ++s.counts[s.parent[i]];
+    }
+    for (std::int32_t i = 0; i < s.n; ++i) {
+      const bool keeps = s.parent[i] >= 0 && s.counts[s.parent[i]] >= min_points;
+      s.source[i] = keeps ? i : -1;
+    }
+  }
+
+  template <class Surface>
+  static void attach(const Context& context, const Surface& surface, SegmentMemory& memory,
+                     int rounds) {
+    const SegmentState& s = memory.state();
+    std::vector<std::int32_t> left;
+    for (std::int32_t i = 0; i < s.n && rounds > 0; ++i) {
+      if (s.source[i] < 0 && s.flags[i] != kNoPoint) left.push_back(i);
+    }
+    std::vector<std::int32_t> found(left.size());
+    for (int round = 0; round < rounds && !left.empty(); ++round) {
+      for_each(context, static_cast<std::int64_t>(left.size()), [&](std::int64_t k) {
+        found[static_cast<std::size_t>(k)] =
+            nearest_source(surface, s.source, left[static_cast<std::size_t>(k)]);
+      });
+      std::size_t still = 0;
+      for (std::size_t k = 0; k < left.size(); ++k) {
+        s.source[left[k]] = found[k];
+        if (found[k] < 0) left[still++] = left[k];
+      }
+      left.resize(still);
+    }
+  }
+
+  static void gather(const Context&, const SegmentState& s) {
+    std::int32_t regions = 0;
+    for (std::int32_t i = 0; i < s.n; ++i) {
+      if (s.source[i] != i || s.parent[i] != i) continue;
+      s.region_root[regions] = i;
+      s.region_of_root[i] = regions++;
+    }
+    s.ranks[s.n] = regions;
+    std::vector<std::int32_t> next(static_cast<std::size_t>(regions) + 1, 0);
+    for (std::int32_t i = 0; i < s.n; ++i) {
+      s.root[i] = s.current_root(i);
+      if (s.root[i] >= 0) ++next[static_cast<std::size_t>(s.region_of_root[s.root[i]]) + 1];
+    }
+    for (std::int32_t r = 0; r <= regions; ++r) {
+      const auto at = static_cast<std::size_t>(r);
+      if (r > 0) next[at] += next[at - 1];
+      s.region_first[r] = next[at];
+    }
+    for (std::int32_t i = 0; i < s.n; ++i) {
+      if (s.root[i] < 0) continue;
+      const auto r = static_cast<std::size_t>(s.region_of_root[s.root[i]]);
+      s.order[next[r]++] = static_cast<std::uint32_t>(i);
+    }
+    std::fill_n(s.slot_region, s.slots, -1);
+    for (std::int32_t r = 0; r < regions; ++r) {
+      for (std::int32_t k = 0; k < slices_of(s, r); ++k) s.slot_region[first_slot(s, r) + k] = r;
+    }
+  }
+
+  template <class Step>
+  static void sum_slices(const Context& context, const Step& step, const SegmentState& s) {
+    const std::int32_t regions = s.regions();
+    const std::int32_t slots =
+        regions > 0 ? first_slot(s, regions - 1) + slices_of(s, regions - 1) : 0;
+    constexpr std::int32_t kSlotsAtOnce = 4;
+    for_each_chunk(context, slots, kSlotsAtOnce, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int32_t slot = static_cast<std::int32_t>(begin); slot < end; ++slot) {
+        sum_slice(step, s, slot);
+      }
+    });
+  }
+
+  static bool may_part(const SegmentState& s) {
+    return std::any_of(s.fits, s.fits + s.regions(), [](const RegionFit& f) { return f.parts; });
+  }
+
+  template <class Function>
+  static void each_region(const Context&, const SegmentState& s, const Function& function) {
+    // Once at least: the number of regions is written even if it is zero.
+    for (std::int32_t r = 0; r < max_of(s.regions(), 1); ++r) function(r);
+  }
+
+  static void rank(const Context&, const SegmentState& s) {
+    for (std::int32_t r = 0; r < s.regions(); ++r) s.ranked[r] = static_cast<std::uint32_t>(r);
+    std::sort(s.ranked, s.ranked + s.regions(), [&](std::uint32_t a, std::uint32_t b) {
+      return ranking_of(s, static_cast<std::int32_t>(a)) <
+             ranking_of(s, static_cast<std::int32_t>(b));
+    });
+  }
+
+ private:
+  template <class Step>
+  static void sum_slice(const Step& step, const SegmentState& s, std::int32_t slot) {
+    const std::int32_t r = s.slot_region[slot];
+    if (r < 0 || !step.wanted(r)) return;
+    typename Step::Sums sums;
+    const auto region = step.region(r);
+    const SliceRange range = slice_range(s, slot, r);
+    for (std::int32_t j = range.begin; j < range.end; ++j) {
+      step.add(region, static_cast<std::int32_t>(s.order[j]), sums);
+    }
+    std::memcpy(s.partial + std::int64_t{slot} * kMostRegionSums, &sums, sizeof(sums));
+  }
+};
+
+}  // namespace sextant::detail::segment

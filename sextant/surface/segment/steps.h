@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+
+#include "sextant/surface/segment/fit_math.h"
+#include "sextant/surface/segment/math.h"
+
+// The steps of segmentation, each a function of one point or one region, for either device.
+
+namespace sextant::detail::segment {
+
+// The forest of connected points: a point's parent has a lower index, a root is its own. Threads
+// read and write it at once; whatever their order, the root is the lowest point of its region.
+
+SEXTANT_HD inline std::int32_t load_parent(const std::int32_t* parent, std::int32_t i) {
+#if defined(__CUDA_ARCH__)
+  return *static_cast<const volatile std::int32_t*>(parent + i);
+#else
+  return std::atomic_ref(const_cast<std::int32_t*>(parent)[i]).load(std::memory_order_relaxed);
+#endif
+}
+SEXTANT_HD inline void store_parent(std::int32_t* parent, std::int32_t i, std::int32_t to) {
+#if defined(__CUDA_ARCH__)
+  *static_cast<volatile std::int32_t*>(parent + i) = to;
+#else
+  std::atomic_ref(parent[i]).store(to, std::memory_order_relaxed);
+#endif
+}
+/// Makes `to` the parent of the root i; false when i is a root no longer.
+SEXTANT_HD inline bool replace_root(std::int32_t* parent, std::int32_t i, std::int32_t to) {
+#if defined(__CUDA_ARCH__)
+  return atomicCAS(parent + i, i, to) == i;
+#else
+  return std::atomic_ref(parent[i]).compare_exchange_strong(i, to, std::memory_order_relaxed);
+#endif
+}
+
+/// The root of i; points on the way are put nearer to it.
+SEXTANT_HD inline std::int32_t find_root(std::int32_t* parent, std::int32_t i) {
+  std::int32_t above = load_parent(parent, i);
+  while (above != i) {
+    const std::int32_t next = load_parent(parent, above);
+    if (next == above) break;
+    store_parent(parent, i, next);
+    i = next;
+    above = load_parent(parent, i);
+  }
+  return above;
+}
+
+/// The same without writing. When all is joined and each point stores its own root, a writer of
+/// others' parents could put a point back to where it was on the way.
+SEXTANT_HD inline std::int32_t root_of(const std::int32_t* parent, std::int32_t i) {
+  for (std::int32_t above = load_parent(parent, i); above != i; above = load_parent(parent, i)) {
+    i = above;
+  }
+  return i;
+}
+
+SEXTANT_HD inline void join(std::int32_t* parent, std::int32_t i, std::int32_t j) {
+  for (;;) {
+    i = find_root(parent, i);
+    j = find_root(parent, j);
+    if (i == j) return;
+    if (i < j ? replace_root(parent, j, i) : replace_root(parent, i, j)) return;
+  }
+}
+
+/// Memory of one segmentation, as the steps see it. n points, at most `most` regions. After
+/// `gather`, regions stand in the order of their roots, and the points of each in theirs.
+struct SegmentState {
+  std::int32_t n = 0;
+  std::int32_t most = 0;
+  std::int32_t slots = 0;  ///< room for slices of regions
+
+  std::uint8_t* flags = nullptr;           ///< n; PointFlag
+  float* area_m2 = nullptr;                ///< n; of points with a flag
+  std::int32_t* parent = nullptr;          ///< n; -1 for points that no region begins with
+  std::int32_t* source = nullptr;          ///< n; the smooth point that a label comes from, or -1
+  std::int32_t* source_before = nullptr;   ///< n; CUDA only
+  std::int32_t* root = nullptr;            ///< n; of the region of a point, or -1
+  std::int32_t* region_of_root = nullptr;  ///< n
+  std::int32_t* counts = nullptr;          ///< n; scratch
+  std::int32_t* ranks = nullptr;           ///< n + 1; scratch; the last is the number of regions
+  std::uint32_t* keys = nullptr;           ///< n; CUDA only
+  std::uint32_t* order = nullptr;          ///< n; points, region by region
+  std::int32_t* region_root = nullptr;     ///< most
+  std::int32_t* region_first = nullptr;    ///< most + 1; into `order`
+  std::int32_t* slot_region = nullptr;     ///< slots; -1 for none
+  double* partial = nullptr;               ///< slots × kMostRegionSums
+  RegionFit* fits = nullptr;               ///< most
+  std::uint64_t* ranking = nullptr;        ///< most; CUDA only
+  std::uint32_t* ranked = nullptr;         ///< most; regions, the largest first
+  std::int32_t* numbers = nullptr;         ///< most; label of each region
+
+  SEXTANT_HD std::int32_t regions() const { return ranks[n]; }
+  SEXTANT_HD std::int32_t current_root(std::int64_t i) const {
+    return source[i] >= 0 ? parent[source[i]] : -1;
+  }
+};
+
+/// Points of a region whose sums are taken together.
+inline constexpr std::int32_t kSliceLength = 2048;
+
+/// Slices of region r lie one after the other from here, apart from those of all other regions.
+SEXTANT_HD inline std::int32_t first_slot(const SegmentState& s, std::int32_t r) {
+  return r + s.region_first[r] / kSliceLength;
+}
+SEXTANT_HD inline std::int32_t slices_of(const SegmentState& s, std::int32_t r) {
+  const std::int32_t size = s.region_first[r + 1] - s.region_first[r];
+  return (size + kSliceLength - 1) / kSliceLength;
+}
+
+/// Points that have all they need are their own parents, for now.
+template <class Surface>
+struct FindValid {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    s.parent[i] = surface.is_valid(i) ? static_cast<std::int32_t>(i) : -1;
+  }
+};
+
+template <class Surface>
+struct FlagPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    if (s.parent[i] < 0) {
+      s.flags[i] = kNoPoint;
+    } else {
+      s.flags[i] = surface.is_smooth(i, s.parent, s.area_m2[i]) ? kSmooth : kOnCrease;
+    }
+  }
+};
+
+/// Regions begin with smooth points. In images, one between two on a crease counts as a gap in
+/// that crease, which must not join what lies on either side.
+template <class Surface>
+struct StartPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    bool inside = s.flags[i] == kSmooth;
+    if constexpr (Surface::kClosesGaps) {
+      int creases = 0;
+      surface.each_neighbour(i, [&](std::int32_t j) { creases += s.flags[j] == kOnCrease; });
+      inside = inside && creases < 2;
+    }
+    s.parent[i] = inside ? static_cast<std::int32_t>(i) : -1;
+  }
+};
+
+template <class Surface>
+struct LinkPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    if (load_parent(s.parent, static_cast<std::int32_t>(i)) < 0) return;
+    surface.each_pair(i, [&](std::int32_t j) {
+      if (load_parent(s.parent, j) < 0 || s.flags[i] != s.flags[j]) return;
+      if (!surface.linked(static_cast<int>(i), j)) return;
+      join(s.parent, static_cast<std::int32_t>(i), j);
+    });
+  }
+};
+
+/// A point without a region takes that of the neighbour whose tangent plane, at the smooth point
+/// that the neighbour's own label came from, it is nearest to; of equal ones the lowest. Returns
+/// that smooth point, -1 when there is none.
+template <class Surface>
+SEXTANT_HD std::int32_t nearest_source(const Surface& surface, const std::int32_t* source,
+                                       std::int64_t i) {
+  std::int32_t best = -1;
+  float least = surface.attach_m(static_cast<int>(i));
+  surface.each_neighbour(i, [&](std::int32_t j) {
+    const std::int32_t from = source[j];
+    if (from < 0) return;
+    const float offset =
+        std::abs(dot(surface.normals[from], surface.points[i] - surface.points[from]));
+    if (offset < least || (offset == least && (best < 0 || from < best))) {
+      least = offset;
+      best = from;
+    }
+  });
+  return best;
+}
+
+/// What is summed over a region's points: its moments, then the residuals of its models.
+template <class Surface, bool kFinal>
+struct MomentsOfPoint {
+  using Sums = RegionMoments;
+  Surface surface;
+  SegmentState s;
+
+  SEXTANT_HD bool wanted(std::int32_t) const { return true; }
+  /// What `add` needs to know of a region: where its offsets begin.
+  SEXTANT_HD Vec3d region(std::int32_t r) const {
+    return cast<double>(surface.points[s.region_root[r]]);
+  }
+  SEXTANT_HD void add(const Vec3d& origin, std::int32_t i, RegionMoments& sums) const {
+    sums.points += 1.0;
+    if constexpr (kFinal) sums.area_m2 += double{s.area_m2[i]};
+    if (s.source[i] != i) return;
+    add_to_moments(sums, cast<double>(surface.points[i]) - origin,
+                   cast<double>(surface.normals[i]));
+  }
+  SEXTANT_HD void finish(std::int32_t r, const RegionMoments& sums) const {
+    const Vec3d origin = region(r);
+    const double depth_m = origin.z + sums.sum[2] / max_of(sums.count, 1.0);
+    s.fits[r] = fit_from_moments(sums, origin, surface.tolerance_m(depth_m), kFinal);
+  }
+};
+
+/// Distance of a point from the plane of its region, in tolerances at its depth.
+template <class Surface>
+SEXTANT_HD double plane_distance(const Surface& surface, const RegionFit& fit, std::int64_t i) {
+  const Vec3d q = cast<double>(surface.points[i]) - fit.origin;
+  return dot(fit.plane_normal, q - fit.mean) / surface.tolerance_m(double{surface.points[i].z});
+}
+
+/// For regions that are no plane: what lies near the plane so far, with a normal like its own. At
+/// first, near is what is not farther than the average, then less and less.
+template <class Surface>
+struct SidesOfPlane {
+  using Sums = PlaneSides;
+  Surface surface;
+  SegmentState s;
+  double shrink;  ///< of the average distance that is near
+
+  SEXTANT_HD bool wanted(std::int32_t r) const {
+    return s.fits[r].plane_rms_m > kMostDeviation * s.fits[r].tolerance_m;
+  }
+  SEXTANT_HD RegionFit region(std::int32_t r) const { return s.fits[r]; }
+  SEXTANT_HD void add(const RegionFit& fit, std::int32_t i, PlaneSides& sums) const {
+    if (s.source[i] != i) return;
+    const double distance = std::abs(plane_distance(surface, fit, i));
+    const double limit = max_of(kFar, shrink * fit.plane_rms_m / fit.tolerance_m);
+    const Vec3d normal = cast<double>(surface.normals[i]);
+    if (!(distance <= limit)) {
+      sums.far += 1.0;
+      sums.far_sq += distance * distance;
+    } else if (std::abs(dot(normal, fit.plane_normal)) >= kCosAlike) {
+      add_to_moments(sums.near, cast<double>(surface.points[i]) - fit.origin, normal);
+    }
+  }
+  SEXTANT_HD void finish(std::int32_t r, const PlaneSides& sums) const {
+    fit_to_near_side(s.fits[r], sums);
+  }
+};
+
+/// Regions begin anew, and what leaked into a plane apart from it.
+template <class Surface>
+struct PartPoint {
+  Surface surface;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    if (s.parent[i] < 0) return;
+    s.parent[i] = static_cast<std::int32_t>(i);
+    if (s.root[i] < 0) return;
+    const RegionFit& fit = s.fits[s.region_of_root[s.root[i]]];
+    if (fit.parts && !(std::abs(plane_distance(surface, fit, i)) <= kFar)) s.flags[i] = kApart;
+  }
+};
+
+template <class Surface>
+struct ResidualsOfPoint {
+  using Sums = RegionResiduals;
+  Surface surface;
+  SegmentState s;
+
+  SEXTANT_HD bool wanted(std::int32_t r) const {
+    const CurvedModels& models = s.fits[r].curved;
+    return models.has_sphere || models.has_cylinder;
+  }
+  SEXTANT_HD CurvedModels region(std::int32_t r) const { return s.fits[r].curved; }
+  SEXTANT_HD void add(const CurvedModels& models, std::int32_t i, RegionResiduals& sums) const {
+    if (s.source[i] != i) return;
+    add_to_residuals(sums, models, cast<double>(surface.points[i]) - models.origin);
+  }
+  SEXTANT_HD void finish(std::int32_t r, const RegionResiduals& sums) const {
+    improve(s.fits[r], sums);
+  }
+};
+
+/// Which points of `order` a slot covers.
+struct SliceRange {
+  std::int32_t begin, end;
+};
+SEXTANT_HD inline SliceRange slice_range(const SegmentState& s, std::int32_t slot, std::int32_t r) {
+  const std::int32_t begin = s.region_first[r] + (slot - first_slot(s, r)) * kSliceLength;
+  return {begin, min_of(begin + kSliceLength, s.region_first[r + 1])};
+}
+
+/// Adds up a region's slices in their order.
+template <class Step>
+struct FinishRegion {
+  Step step;
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t region) const {
+    const std::int32_t r = static_cast<std::int32_t>(region);
+    if (r >= s.regions() || !step.wanted(r)) return;
+    typename Step::Sums total;
+    constexpr int kSums = sizeof(total) / sizeof(double);
+    double* sums = reinterpret_cast<double*>(&total);
+    for (std::int32_t k = 0; k < slices_of(s, r); ++k) {
+      const double* part = s.partial + std::int64_t{first_slot(s, r) + k} * kMostRegionSums;
+      for (int v = 0; v < kSums; ++v) sums[v] += part[v];
+    }
+    step.finish(r, total);
+  }
+};
+
+/// Joins neighbouring regions that are parts of one plane.
+template <class Surface>
+struct MergePoint {
+  Surface surface;
+  SegmentState s;
+  double cos_angle;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const std::int32_t own = s.root[i];
+    if (own < 0) return;
+    surface.each_pair(i, [&](std::int32_t j) {
+      const std::int32_t other = s.root[j];
+      if (other < 0 || other == own) return;
+      const RegionFit& a = s.fits[s.region_of_root[own]];
+      const RegionFit& b = s.fits[s.region_of_root[other]];
+      const Vec3d apart = cast<double>(surface.points[j] - surface.points[i]);
+      const double limit_m = double{surface.attach_m(static_cast<int>(i))};
+      if (!(std::abs(dot(a.plane_normal, apart)) <= limit_m)) return;
+      if (is_same_plane(a, b, cos_angle)) join(s.parent, own, other);
+    });
+  }
+};
+
+/// Sorts large regions first, of equal ones the lower root.
+SEXTANT_HD inline std::uint64_t ranking_of(const SegmentState& s, std::int32_t r) {
+  const std::uint32_t size = static_cast<std::uint32_t>(s.region_first[r + 1] - s.region_first[r]);
+  return std::uint64_t{~size} << 32 | static_cast<std::uint32_t>(s.region_root[r]);
+}
+
+struct WriteRegion {
+  SegmentState s;
+  View<SurfaceRegion> regions;
+  View<std::int32_t> count;
+  SEXTANT_HD void operator()(std::int64_t place) const {
+    if (place == 0) count[0] = s.regions();
+    if (place >= s.regions()) return;
+    const std::int32_t r = static_cast<std::int32_t>(s.ranked[place]);
+    s.numbers[r] = static_cast<std::int32_t>(place) + 1;
+    regions[place] = finished_region(s.fits[r], s.region_root[r]);
+  }
+};
+
+/// Labels row by row; a cloud is one row.
+struct WriteLabel {
+  SegmentState s;
+  ImageView<std::int32_t> labels;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const std::int32_t root = s.root[i];
+    const int v = static_cast<int>(i / labels.width);
+    const int u = static_cast<int>(i - std::int64_t{v} * labels.width);
+    labels(u, v) = root >= 0 ? s.numbers[s.region_of_root[root]] : 0;
+  }
+};
+
+}  // namespace sextant::detail::segment

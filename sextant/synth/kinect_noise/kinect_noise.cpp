@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/synth/kinect_noise.h"
+
+#include "sextant/core/build_config.h"
+#include "sextant/core/for_each.h"
+#include "sextant/synth/kinect_noise/math.h"
+
+namespace sextant {
+
+using namespace detail::kinect_noise;
+
+void add_kinect_noise_into(const Context& context, ImageView<const float> depth_m,
+                           ImageView<const Vec3f> normals, const Camera& camera,
+                           const KinectNoiseOptions& options, std::uint64_t seed,
+                           ImageView<float> noisy_m) {
+  check_options(options);
+  check_camera(camera);
+  require(options.grazing_start_rad <= options.grazing_end_rad,
+          "grazing_start_rad: ", options.grazing_start_rad,
+          " is above grazing_end_rad = ", options.grazing_end_rad);
+  const auto check_size = [&](const auto& image, const char* name) {
+    require_on(context, image, name);
+    require(image.width == camera.width && image.height == camera.height, name, ": ", image.width,
+            " x ", image.height, " px, but the camera has ", camera.width, " x ", camera.height);
+  };
+  check_size(depth_m, "depth_m");
+  check_size(noisy_m, "noisy_m");
+  if (!normals.empty()) check_size(normals, "normals");
+  require(depth_m.data != noisy_m.data, "noisy_m: is depth_m; neighbours are still read from it");
+  KinectNoisePixel pixel{depth_m, normals, noisy_m, cast<float>(camera), options};
+  pixel.cos_start = static_cast<float>(std::cos(static_cast<double>(options.grazing_start_rad)));
+  pixel.cos_end = static_cast<float>(std::cos(static_cast<double>(options.grazing_end_rad)));
+  pixel.seed = seed;
+  if constexpr (kBuiltWithCuda) {
+    if (context.is_cuda()) return add_kinect_noise_cuda(context, pixel);
+  }
+  for_each(context, noisy_m.pixels(), pixel);
+}
+
+Image<float> add_kinect_noise(const Context& context, ImageView<const float> depth_m,
+                              ImageView<const Vec3f> normals, const Camera& camera,
+                              const KinectNoiseOptions& options, std::uint64_t seed) {
+  Image<float> noisy_m(context, depth_m.width, depth_m.height);
+  add_kinect_noise_into(context, depth_m, normals, camera, options, seed, noisy_m);
+  return noisy_m;
+}
+
+}  // namespace sextant
