@@ -100,7 +100,8 @@ nlohmann::json count_neighbours(const Context& context, const Cloud& cloud,
       build_neighbour_grid(context, cloud.points, NeighbourGridOptions::for_radius(radius_m / 2));
   const Buffer<Vec3f> queries = copy(context, positions);
   Buffer<std::int64_t> counts(context, queries.size());
-  count_neighbours_into(context, grid, queries, radius_m, counts);
+  Workspace workspace;
+  count_neighbours_into(context, grid, queries, radius_m, counts, workspace);
   const std::vector<std::int64_t> on_host = to_host(context, counts);
   return mean_and_median({on_host.begin(), on_host.end()});
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/core/buffer.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/vec.h"
+#include "sextant/core/workspace.h"
 
 namespace sextant {
 
@@ -103,7 +103,8 @@ void reduce_level(const Context& context, std::int64_t count, const Map& map,
 /// device and nothing waits. In a .cu file, map and operation are marked SEXTANT_HD.
 template <class T, class Map, class Operation, bool kCuda = SEXTANT_CUDA_COMPILER>
 void transform_reduce(const Context& context, std::int64_t count, const Map& map,
-                      const Operation& operation, const T& identity, View<T> result) {
+                      const Operation& operation, const T& identity, View<T> result,
+                      Workspace& workspace) {
   require_on(context, result, "result");
   require(result.size == 1, "result: room for ", result.size, " elements instead of 1");
   require(count >= 0, "count: ", count, " is negative");
@@ -113,23 +114,46 @@ void transform_reduce(const Context& context, std::int64_t count, const Map& map
                                                    result.data);
     return;
   }
-  Buffer<T> partial(context, tiles);
+  const Workspace::Scope scope(workspace);
+  const View<T> partial = workspace.take<T>(context, tiles);
   detail::reduce_level<T, Map, Operation, kCuda>(context, count, map, operation, identity,
-                                                 partial.data());
-  const detail::ReadPartial<T> read{partial.data()};
+                                                 partial.data);
+  const detail::ReadPartial<T> read{partial.data};
   transform_reduce<T, detail::ReadPartial<T>, Operation, kCuda>(context, tiles, read, operation,
-                                                                identity, result);
+                                                                identity, result, workspace);
+}
+template <class T, class Map, class Operation, bool kCuda = SEXTANT_CUDA_COMPILER>
+void transform_reduce(const Context& context, std::int64_t count, const Map& map,
+                      const Operation& operation, const T& identity, View<T> result) {
+  Workspace workspace;
+  transform_reduce<T, Map, Operation, kCuda>(context, count, map, operation, identity, result,
+                                             workspace);
 }
 
 /// Sum, smallest and largest element of a view; compiled for int32, int64, float and double. The
 /// empty view gives 0, the largest and the smallest value of the type. NaN: the sum is NaN, minimum
 /// and maximum leave it out.
 template <class T>
-void reduce_sum(const Context& context, View<const T> values, View<T> result);
+void reduce_sum(const Context& context, View<const T> values, View<T> result, Workspace& workspace);
 template <class T>
-void reduce_min(const Context& context, View<const T> values, View<T> result);
+void reduce_min(const Context& context, View<const T> values, View<T> result, Workspace& workspace);
 template <class T>
-void reduce_max(const Context& context, View<const T> values, View<T> result);
+void reduce_max(const Context& context, View<const T> values, View<T> result, Workspace& workspace);
+template <class T>
+void reduce_sum(const Context& context, View<const T> values, View<T> result) {
+  Workspace workspace;
+  reduce_sum(context, values, result, workspace);
+}
+template <class T>
+void reduce_min(const Context& context, View<const T> values, View<T> result) {
+  Workspace workspace;
+  reduce_min(context, values, result, workspace);
+}
+template <class T>
+void reduce_max(const Context& context, View<const T> values, View<T> result) {
+  Workspace workspace;
+  reduce_max(context, values, result, workspace);
+}
 
 namespace detail {
 
@@ -151,22 +175,6 @@ struct Larger {
     return max_of(a, b);
   }
 };
-
-/// The neutral elements of Smaller and Larger.
-template <class T>
-constexpr T highest() {
-  return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
-                                              : std::numeric_limits<T>::max();
-}
-template <class T>
-constexpr T lowest() {
-  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                              : std::numeric_limits<T>::lowest();
-}
-
-template <class T, class Operation>
-void reduce_cuda(const Context& context, View<const T> values, const Operation& operation,
-                 T identity, View<T> result);
 
 }  // namespace detail
 

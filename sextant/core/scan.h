@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/core/buffer.h"
+#include "sextant/core/workspace.h"
 
 namespace sextant {
 
@@ -10,11 +10,12 @@ namespace sextant {
 /// sizes are equal. Compiled for int32, uint32 and int64: floating-point scans depend on the order
 /// of addition and are not offered. One pass over the data on CUDA, two on the CPU.
 template <class T>
-void exclusive_scan(const Context& context, View<const T> values, View<T> sums);
-
-namespace detail {
+void exclusive_scan(const Context& context, View<const T> values, View<T> sums,
+                    Workspace& workspace);
 template <class T>
-void exclusive_scan_cuda(const Context& context, View<const T> values, View<T> sums);
+void exclusive_scan(const Context& context, View<const T> values, View<T> sums) {
+  Workspace workspace;
+  exclusive_scan(context, values, sums, workspace);
 }
 
 }  // namespace sextant

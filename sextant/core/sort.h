@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/core/buffer.h"
+#include "sextant/core/workspace.h"
 
 namespace sextant {
 
 /// Stable ascending sort, in place. Equal keys keep their order, so the answer is unique.
 /// Keys: uint32, uint64 and float (-0 equals +0; NaN with the sign bit sorts first, without it
 /// last). Only key bits begin_bit .. end_bit - 1 are looked at: fewer bits are fewer passes of 8
-/// bits. Memory for a second copy of the input is taken while it runs.
+/// bits. A second copy of the input lies in the workspace while it runs; without a workspace,
+/// memory is taken for the time of the call.
 struct SortBits {
   int begin = 0;
   int end = -1;  ///< -1: all bits of the key
 };
 
 template <class Key>
-void sort_keys(const Context& context, View<Key> keys, SortBits bits = {});
+void sort_keys(const Context& context, View<Key> keys, SortBits bits, Workspace& workspace);
+template <class Key>
+void sort_keys(const Context& context, View<Key> keys, SortBits bits = {}) {
+  Workspace workspace;
+  sort_keys(context, keys, bits, workspace);
+}
 
 /// Carries a value with each key: sort indices 0, 1, 2, … to get the permutation.
 template <class Key>
-void sort_pairs(const Context& context, View<Key> keys, View<std::uint32_t> values,
-                SortBits bits = {});
-
-namespace detail {
-/// `values` is null for keys alone.
+void sort_pairs(const Context& context, View<Key> keys, View<std::uint32_t> values, SortBits bits,
+                Workspace& workspace);
 template <class Key>
-void sort_cuda(const Context& context, View<Key> keys, std::uint32_t* values, SortBits bits);
-}  // namespace detail
+void sort_pairs(const Context& context, View<Key> keys, View<std::uint32_t> values,
+                SortBits bits = {}) {
+  Workspace workspace;
+  sort_pairs(context, keys, values, bits, workspace);
+}
 
 }  // namespace sextant

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/core/buffer.h"
 #include "sextant/core/options.h"
 #include "sextant/core/vec.h"
+#include "sextant/core/workspace.h"
 #include "sextant/geometry/neighbour_walk.h"
 
 namespace sextant {
@@ -61,14 +61,15 @@ class NeighbourGrid {
   Buffer<std::uint64_t> keys_;
   Buffer<std::uint32_t> order_;
   Buffer<std::int64_t> ranks_;
+  Workspace workspace_;
   std::int64_t size_ = 0;
 };
 
 /// One sort of the points by cell; with cell_m = 0 also a few passes that count occupied cells.
 NeighbourGrid build_neighbour_grid(const Context& context, View<const Vec3f> points,
                                    const NeighbourGridOptions& options = {});
-/// Reuses the memory of a grid with enough capacity. Never waits for the device; only the sort and
-/// the reductions take temporary memory.
+/// Reuses the memory of a grid with enough capacity, so that the second build of as many points
+/// allocates nothing. Never waits for the device.
 void build_neighbour_grid_into(const Context& context, View<const Vec3f> points,
                                const NeighbourGridOptions& options, NeighbourGrid& grid);
 
@@ -87,7 +88,8 @@ struct NearestNeighbours {
 NearestNeighbours k_nearest(const Context& context, const NeighbourGrid& grid,
                             View<const Vec3f> queries, int k);
 void k_nearest_into(const Context& context, const NeighbourGrid& grid, View<const Vec3f> queries,
-                    int k, View<std::int32_t> indices, View<float> distances_sq);
+                    int k, View<std::int32_t> indices, View<float> distances_sq,
+                    Workspace& workspace);
 /// For every point of the grid, itself among its neighbours: faster, as the points lie in order.
 NearestNeighbours k_nearest(const Context& context, const NeighbourGrid& grid, int k);
 void k_nearest_into(const Context& context, const NeighbourGrid& grid, int k,
@@ -115,7 +117,8 @@ NeighbourLists neighbours_within(const Context& context, const NeighbourGrid& gr
                                  NeighbourOrder order = NeighbourOrder::kCells);
 /// counts[i] = number of points within radius_m of query i; 0 for a query that is not finite.
 void count_neighbours_into(const Context& context, const NeighbourGrid& grid,
-                           View<const Vec3f> queries, float radius_m, View<std::int64_t> counts);
+                           View<const Vec3f> queries, float radius_m, View<std::int64_t> counts,
+                           Workspace& workspace);
 void count_neighbours_into(const Context& context, const NeighbourGrid& grid, float radius_m,
                            View<std::int64_t> counts);
 

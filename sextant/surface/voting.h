@@ -84,9 +84,9 @@ struct VotingResult {
 /// Memory that the _into forms use; grows when a cloud is larger than those before.
 struct VotingWorkspace {
   NeighbourGrid grid;
-  Buffer<GridPoint> votees;  ///< in the order of the grid's cells
-  VotingResult first;        ///< of the ball votes, when a second pass follows
-  Buffer<Vec4f> sticks;      ///< normal and stick saliency of the voters
+  Workspace votees;      ///< in the order of the grid's cells
+  VotingResult first;    ///< of the ball votes, when a second pass follows
+  Buffer<Vec4f> sticks;  ///< normal and stick saliency of the voters
 };
 
 /// Sparse tensor voting: every point casts a ball vote to every other one within 3 σ,

@@ -16,6 +16,7 @@ struct ContextState {
   void* stream = nullptr;  ///< cudaStream_t
   void* pool = nullptr;    ///< cudaMemPool_t that keeps what was freed
   bool owns_stream = false;
+  int multiprocessors = 0;  ///< of a GPU: launches that fill it once are sized by this
 
   /// Between begin and end of a graph capture: memory is then plain and outlives the sequence.
   bool capturing = false;
@@ -35,5 +36,9 @@ struct ContextState {
   ContextState(const ContextState&) = delete;
   ContextState& operator=(const ContextState&) = delete;
 };
+
+/// Of the context's GPU; 0 on the CPU. Kernels whose blocks take more than one item each launch a
+/// multiple of it.
+inline int multiprocessors(const Context& context) { return context.state().multiprocessors; }
 
 }  // namespace sextant::detail

@@ -55,6 +55,9 @@ void open(ContextState& state) {
   cudaFuncAttributes attributes;
   check_cuda(cudaFuncGetAttributes(&attributes, probe_kernel),
              "this build has no kernels for the GPU; set CMAKE_CUDA_ARCHITECTURES");
+  check_cuda(cudaDeviceGetAttribute(&state.multiprocessors, cudaDevAttrMultiProcessorCount,
+                                    state.device.ordinal),
+             "cudaDeviceGetAttribute");
   if (!state.stream) {
     cudaStream_t stream;
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");

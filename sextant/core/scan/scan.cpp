@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sextant/core/scan.h"
+#include "sextant/core/scan/cuda.h"
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
 
 namespace sextant {
@@ -11,44 +11,49 @@ namespace {
 constexpr std::int64_t kTile = 16384;  // fits the first-level cache
 
 template <class T>
-void scan_cpu(const Context& context, View<const T> values, View<T> sums) {
+void scan_cpu(const Context& context, View<const T> values, View<T> sums, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
   const std::int64_t tiles = (values.size + kTile - 1) / kTile;
-  std::vector<T> offset(static_cast<std::size_t>(tiles) + 1, T(0));
+  const View<T> offset = workspace.take<T>(context, tiles + 1);
+  offset[0] = T(0);
   for_each_chunk(context, values.size, kTile, [&](std::int64_t begin, std::int64_t end) {
     T total(0);
     for (std::int64_t i = begin; i < end; ++i) total = static_cast<T>(total + values[i]);
-    offset[static_cast<std::size_t>(begin / kTile) + 1] = total;
+    offset[begin / kTile + 1] = total;
   });
-  for (std::size_t tile = 1; tile < offset.size(); ++tile) {
+  for (std::int64_t tile = 1; tile <= tiles; ++tile) {
     offset[tile] = static_cast<T>(offset[tile] + offset[tile - 1]);
   }
   for_each_chunk(context, values.size, kTile, [&](std::int64_t begin, std::int64_t end) {
-    T total = offset[static_cast<std::size_t>(begin / kTile)];
+    T total = offset[begin / kTile];
     for (std::int64_t i = begin; i < end; ++i) {
       const T value = values[i];  // read before the write: the scan may be in place
       sums[i] = total;
       total = static_cast<T>(total + value);
     }
   });
-  if (sums.size > values.size) sums[values.size] = offset.back();
+  if (sums.size > values.size) sums[values.size] = offset[tiles];
 }
 
 }  // namespace
 
 template <class T>
-void exclusive_scan(const Context& context, View<const T> values, View<T> sums) {
+void exclusive_scan(const Context& context, View<const T> values, View<T> sums,
+                    Workspace& workspace) {
   require_on(context, values, "values");
   require_on(context, sums, "sums");
   require(sums.size == values.size || sums.size == values.size + 1, "sums: room for ", sums.size,
           " elements; ", values.size, " or one more are needed");
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return detail::exclusive_scan_cuda(context, values, sums);
-  }
-  scan_cpu(context, values, sums);
+  detail::on_device(
+      context, [&] { detail::exclusive_scan_cuda(context, values, sums, workspace); },
+      [&] { scan_cpu(context, values, sums, workspace); });
 }
 
-template void exclusive_scan(const Context&, View<const std::int32_t>, View<std::int32_t>);
-template void exclusive_scan(const Context&, View<const std::uint32_t>, View<std::uint32_t>);
-template void exclusive_scan(const Context&, View<const std::int64_t>, View<std::int64_t>);
+template void exclusive_scan(const Context&, View<const std::int32_t>, View<std::int32_t>,
+                             Workspace&);
+template void exclusive_scan(const Context&, View<const std::uint32_t>, View<std::uint32_t>,
+                             Workspace&);
+template void exclusive_scan(const Context&, View<const std::int64_t>, View<std::int64_t>,
+                             Workspace&);
 
 }  // namespace sextant

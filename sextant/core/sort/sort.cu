@@ -3,7 +3,7 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "sextant/core/cuda_check.h"
-#include "sextant/core/sort.h"
+#include "sextant/core/sort/cuda.h"
 
 namespace sextant::detail {
 
@@ -18,53 +18,61 @@ struct Less {
 constexpr std::int64_t kMostMerged = 1 << 18;
 
 /// Stable, like the other way.
-void merge_pairs(const Context& context, View<std::uint64_t> keys, std::uint32_t* values) {
+void merge_pairs(const Context& context, View<std::uint64_t> keys, std::uint32_t* values,
+                 Workspace& workspace) {
   const cudaStream_t stream = cuda_stream(context);
-  const auto run = [&](void* workspace, std::size_t& bytes) {
-    return cub::DeviceMergeSort::StableSortPairs(workspace, bytes, keys.data, values, keys.size,
+  const auto run = [&](void* memory, std::size_t& bytes) {
+    return cub::DeviceMergeSort::StableSortPairs(memory, bytes, keys.data, values, keys.size,
                                                  Less{}, stream);
   };
   std::size_t bytes = 0;
   check_cuda(run(nullptr, bytes), "sort");
-  Buffer<std::byte> workspace(context, static_cast<std::int64_t>(bytes));
-  check_cuda(run(workspace.data(), bytes), "sort");
+  const View<std::byte> memory =
+      workspace.take<std::byte>(context, static_cast<std::int64_t>(bytes));
+  check_cuda(run(memory.data, bytes), "sort");
 }
 
 }  // namespace
 
 template <class Key>
-void sort_cuda(const Context& context, View<Key> keys, std::uint32_t* values, SortBits bits) {
+void sort_cuda(const Context& context, View<Key> keys, std::uint32_t* values, SortBits bits,
+               Workspace& workspace) {
   const std::int64_t count = keys.size;
   if (count < 2) return;
+  const Workspace::Scope scope(workspace);
   if constexpr (sizeof(Key) == sizeof(std::uint64_t)) {
     const bool all_bits = bits.begin == 0 && bits.end == 8 * sizeof(Key);
-    if (values && all_bits && count <= kMostMerged) return merge_pairs(context, keys, values);
+    if (values && all_bits && count <= kMostMerged) {
+      return merge_pairs(context, keys, values, workspace);
+    }
   }
-  Buffer<Key> spare_keys(context, count);
-  Buffer<std::uint32_t> spare_values(context, values ? count : 0);
-  cub::DoubleBuffer<Key> key_buffers(keys.data, spare_keys.data());
-  cub::DoubleBuffer<std::uint32_t> value_buffers(values, spare_values.data());
+  const View<Key> spare_keys = workspace.take<Key>(context, count);
+  const View<std::uint32_t> spare_values =
+      workspace.take<std::uint32_t>(context, values ? count : 0);
+  cub::DoubleBuffer<Key> key_buffers(keys.data, spare_keys.data);
+  cub::DoubleBuffer<std::uint32_t> value_buffers(values, spare_values.data);
   const cudaStream_t stream = cuda_stream(context);
-  const auto run = [&](void* workspace, std::size_t& bytes) {
-    return values ? cub::DeviceRadixSort::SortPairs(workspace, bytes, key_buffers, value_buffers,
+  const auto run = [&](void* memory, std::size_t& bytes) {
+    return values ? cub::DeviceRadixSort::SortPairs(memory, bytes, key_buffers, value_buffers,
                                                     count, bits.begin, bits.end, stream)
-                  : cub::DeviceRadixSort::SortKeys(workspace, bytes, key_buffers, count, bits.begin,
+                  : cub::DeviceRadixSort::SortKeys(memory, bytes, key_buffers, count, bits.begin,
                                                    bits.end, stream);
   };
   std::size_t bytes = 0;
   check_cuda(run(nullptr, bytes), "sort");
-  Buffer<std::byte> workspace(context, static_cast<std::int64_t>(bytes));
-  check_cuda(run(workspace.data(), bytes), "sort");
+  const View<std::byte> memory =
+      workspace.take<std::byte>(context, static_cast<std::int64_t>(bytes));
+  check_cuda(run(memory.data, bytes), "sort");
   // CUB says which of its two buffers holds the answer.
   if (key_buffers.Current() == keys.data) return;
   copy<Key>(context, spare_keys, keys);
   if (values) {
-    copy<std::uint32_t>(context, spare_values.view(), {values, count, keys.device});
+    copy<std::uint32_t>(context, spare_values, {values, count, keys.device});
   }
 }
 
-template void sort_cuda(const Context&, View<float>, std::uint32_t*, SortBits);
-template void sort_cuda(const Context&, View<std::uint32_t>, std::uint32_t*, SortBits);
-template void sort_cuda(const Context&, View<std::uint64_t>, std::uint32_t*, SortBits);
+template void sort_cuda(const Context&, View<float>, std::uint32_t*, SortBits, Workspace&);
+template void sort_cuda(const Context&, View<std::uint32_t>, std::uint32_t*, SortBits, Workspace&);
+template void sort_cuda(const Context&, View<std::uint64_t>, std::uint32_t*, SortBits, Workspace&);
 
 }  // namespace sextant::detail

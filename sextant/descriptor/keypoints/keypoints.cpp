@@ -4,6 +4,7 @@
 #include "sextant/core/build_config.h"
 #include "sextant/descriptor/keypoints/math.h"
 #include "sextant/descriptor/local_frame/lanes.h"
+#include "sextant/geometry/neighbours/queries.h"
 
 namespace sextant {
 
@@ -123,7 +124,7 @@ void iss_keypoints_into(const Context& context, const NeighbourGrid& grid,
                         const IssOptions& options, View<std::int32_t> indices,
                         View<std::int64_t> count) {
   check_options(options);
-  detail::local_frame::check_grid(context, grid);
+  detail::neighbours::check_grid(context, grid);
   check_outputs(context, grid.size(), indices, count);
   const IssLimits limits{options.salient_radius_m, options.non_max_radius_m,
                          static_cast<double>(options.most_ratio_21),

@@ -6,7 +6,7 @@
 #include "sextant/core/build_config.h"
 #include "sextant/core/for_each.h"
 #include "sextant/descriptor/local_frame/lanes.h"
-#include "sextant/geometry/neighbours/build.h"
+#include "sextant/geometry/neighbours/queries.h"
 
 namespace sextant {
 
@@ -41,29 +41,6 @@ bool positive_in_the_middle(const neighbours::CandidateTile& tile, const Vec3f& 
   int positive = 0;
   for (auto it = first; it != last; ++it) positive += along(it->v, axis) > 0;
   return positive > kTiePoints / 2;
-}
-
-void check_grid(const Context& context, const NeighbourGrid& grid) {
-  require(grid.view().frame != nullptr, "grid: is empty; use build_neighbour_grid");
-  require(grid.device() == context.device(), "grid: lies on ", to_string(grid.device()),
-          " but the context runs on ", to_string(context.device()));
-}
-
-Buffer<GridPoint> ordered_keypoints(const Context& context, const NeighbourGrid& grid,
-                                    View<const Vec3f> keypoints) {
-  constexpr std::int64_t kMost = 1 << 30;
-  require_on(context, keypoints, "keypoints");
-  require(keypoints.size <= kMost, "keypoints: ", keypoints.size, " points; ", kMost,
-          " are the most");
-  Buffer<GridPoint> ordered(context, keypoints.size);
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      neighbours::order_queries_cuda(context, grid.view().frame, keypoints, ordered);
-      return ordered;
-    }
-  }
-  neighbours::order_queries(context, grid.view().frame, keypoints, ordered);
-  return ordered;
 }
 
 }  // namespace detail::local_frame
@@ -111,7 +88,7 @@ void compute(const Context& context, const LocalFrameJob& job) {
 void check(const Context& context, const NeighbourGrid& grid, const LocalFrameOptions& options,
            std::int64_t keypoints, View<Vec3f> frames) {
   check_options(options);
-  check_grid(context, grid);
+  detail::neighbours::check_grid(context, grid);
   require_on(context, frames, "frames");
   require(frames.size == 3 * keypoints, "frames: room for ", frames.size, " axes instead of 3 x ",
           keypoints);
@@ -131,8 +108,10 @@ void compute_local_frames_into(const Context& context, const NeighbourGrid& grid
                                View<const Vec3f> keypoints, const LocalFrameOptions& options,
                                View<Vec3f> frames) {
   check(context, grid, options, keypoints.size, frames);
-  const Buffer<GridPoint> ordered = ordered_keypoints(context, grid, keypoints);
-  compute(context, {grid.view(), ordered.data(), keypoints.size, options.radius_m, frames.data});
+  Workspace workspace;
+  const View<GridPoint> ordered =
+      detail::neighbours::ordered_queries(context, grid.view(), keypoints, workspace);
+  compute(context, {grid.view(), ordered.data, keypoints.size, options.radius_m, frames.data});
 }
 
 void compute_local_frames_into(const Context& context, const NeighbourGrid& grid,

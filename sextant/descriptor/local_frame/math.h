@@ -91,9 +91,4 @@ struct LocalFrameJob {
 
 void compute_local_frames_cuda(const Context& context, const LocalFrameJob& job);
 
-/// Keypoints in the order of the grid's cells.
-Buffer<GridPoint> ordered_keypoints(const Context& context, const NeighbourGrid& grid,
-                                    View<const Vec3f> keypoints);
-void check_grid(const Context& context, const NeighbourGrid& grid);
-
 }  // namespace sextant::detail::local_frame

@@ -5,6 +5,7 @@
 #include "sextant/core/for_each.h"
 #include "sextant/descriptor/shot/color_math.h"
 #include "sextant/descriptor/shot/job.h"
+#include "sextant/geometry/neighbours/queries.h"
 
 namespace sextant {
 
@@ -157,15 +158,13 @@ void compute_shot_into(const Context& context, const NeighbourGrid& grid,
                        const ShotSurface& surface, const ShotKeypoints& keypoints,
                        const ShotOptions& options, const ShotResult& result) {
   check_surface(context, surface, options);
-  detail::local_frame::check_grid(context, grid);
-  require(grid.size() == surface.points.size, "grid: of ", grid.size(), " points for a surface of ",
-          surface.points.size);
+  detail::neighbours::check_grid(context, grid, surface.points.size);
   const std::int64_t count = keypoints.points.size;
   check_result(context, result, count, shot_length(options));
   ShotJob job = job_for(grid, surface, options, result);
-  const Buffer<GridPoint> ordered =
-      detail::local_frame::ordered_keypoints(context, grid, keypoints.points);
-  job.queries = ordered.data();
+  Workspace workspace;
+  job.queries =
+      detail::neighbours::ordered_queries(context, grid.view(), keypoints.points, workspace).data;
   job.count = count;
   if (!keypoints.frames.empty()) {
     require_on(context, keypoints.frames, "keypoints.frames");
@@ -190,9 +189,7 @@ void compute_shot_into(const Context& context, const NeighbourGrid& grid,
                        const ShotSurface& surface, const ShotOptions& options,
                        const ShotResult& result) {
   check_surface(context, surface, options);
-  detail::local_frame::check_grid(context, grid);
-  require(grid.size() == surface.points.size, "grid: of ", grid.size(), " points for a surface of ",
-          surface.points.size);
+  detail::neighbours::check_grid(context, grid, surface.points.size);
   check_result(context, result, grid.size(), shot_length(options));
   ShotJob job = job_for(grid, surface, options, result);
   job.queries = job.grid.points;

@@ -247,34 +247,37 @@ inline SortBits key_bits(const Context& context, const GridFrame* frame) {
 }
 
 template <bool kCuda = SEXTANT_CUDA_COMPILER>
-void choose_cells(const Context& context, const GridJob& job, Bounds* bounds) {
+void choose_cells(const Context& context, const GridJob& job, Bounds* bounds,
+                  Workspace& workspace) {
   for_each(context, 1, SetFrame{job, bounds});
   if (job.cell_m != 0.0f) return;
   constexpr int kRounds = 4;
   const std::int64_t words = (job.count + 7) / 8;
-  Buffer<std::int64_t> used_cells(context, 1);
+  const View<std::int64_t> used_cells = workspace.take<std::int64_t>(context, 1);
   for (int round = 0; round < kRounds; ++round) {
     if (context.is_cpu() && job.frame->settled) return;
     for_each(context, words, ClearMarks{job});
     for_each(context, job.count, MarkCell{job, words});
-    transform_reduce(context, words, CountMarks{job.ranks}, Add{}, std::int64_t{0},
-                     used_cells.view());
-    for_each(context, 1, AdjustFrame{job, bounds, used_cells.data()});
+    transform_reduce(context, words, CountMarks{job.ranks}, Add{}, std::int64_t{0}, used_cells,
+                     workspace);
+    for_each(context, 1, AdjustFrame{job, bounds, used_cells.data});
   }
 }
 
 template <bool kCuda = SEXTANT_CUDA_COMPILER>
-void build_grid(const Context& context, const GridJob& job) {
-  Buffer<Bounds> bounds(context, 1);
+void build_grid(const Context& context, const GridJob& job, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  const View<Bounds> bounds = workspace.take<Bounds>(context, 1);
   transform_reduce(context, job.count, cloud::PointBounds{job.from}, cloud::JoinBounds{}, Bounds{},
-                   bounds.view());
-  choose_cells<kCuda>(context, job, bounds.data());
+                   bounds, workspace);
+  choose_cells<kCuda>(context, job, bounds.data, workspace);
   for_each(context, job.count, KeyOfPoint{job});
   sort_pairs<std::uint64_t>(context, {job.keys, job.count, job.device},
-                            {job.order, job.count, job.device}, key_bits(context, job.frame));
+                            {job.order, job.count, job.device}, key_bits(context, job.frame),
+                            workspace);
   for_each(context, job.count + 1, FlagPoint{job});
   const View<std::int64_t> ranks{job.ranks, job.count + 1, job.device};
-  exclusive_scan<std::int64_t>(context, ranks, ranks);
+  exclusive_scan<std::int64_t>(context, ranks, ranks, workspace);
   for_each(context, job.count, PlacePoint{job});
   const bool known = context.is_cpu();
   for_each(context, known ? job.frame->table_mask + std::int64_t{1} : job.table_room,
@@ -282,7 +285,7 @@ void build_grid(const Context& context, const GridJob& job) {
   for_each(context, known ? job.frame->bricks : job.count, EnterBrick{job});
 }
 
-void build_grid_cuda(const Context& context, const GridJob& job);
+void build_grid_cuda(const Context& context, const GridJob& job, Workspace& workspace);
 
 /// Queries in the order of the grid's cells, those that are not finite last.
 struct KeyOfQuery {
@@ -307,15 +310,16 @@ struct PlaceQuery {
 
 template <bool kCuda = SEXTANT_CUDA_COMPILER>
 void order_queries(const Context& context, const GridFrame* frame, View<const Vec3f> queries,
-                   View<GridPoint> ordered) {
-  Buffer<std::uint64_t> keys(context, queries.size);
-  Buffer<std::uint32_t> order(context, queries.size);
-  for_each(context, queries.size, KeyOfQuery{frame, queries.data, keys.data(), order.data()});
-  sort_pairs<std::uint64_t>(context, keys, order, key_bits(context, frame));
-  for_each(context, queries.size, PlaceQuery{queries.data, order.data(), ordered.data});
+                   View<GridPoint> ordered, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  const View<std::uint64_t> keys = workspace.take<std::uint64_t>(context, queries.size);
+  const View<std::uint32_t> order = workspace.take<std::uint32_t>(context, queries.size);
+  for_each(context, queries.size, KeyOfQuery{frame, queries.data, keys.data, order.data});
+  sort_pairs<std::uint64_t>(context, keys, order, key_bits(context, frame), workspace);
+  for_each(context, queries.size, PlaceQuery{queries.data, order.data, ordered.data});
 }
 
 void order_queries_cuda(const Context& context, const GridFrame* frame, View<const Vec3f> queries,
-                        View<GridPoint> ordered);
+                        View<GridPoint> ordered, Workspace& workspace);
 
 }  // namespace sextant::detail::neighbours

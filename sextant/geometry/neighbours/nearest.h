@@ -259,7 +259,5 @@ struct ListRow {
 
 void find_rows_cuda(const Context& context, const NeighbourGridView& grid, const GridPoint* queries,
                     std::int64_t count, int k, std::int32_t* indices, float* distances_sq);
-void count_rows_cuda(const Context& context, std::int64_t count, const CountRow& row);
-void list_rows_cuda(const Context& context, std::int64_t count, const ListRow& row);
 
 }  // namespace sextant::detail::neighbours

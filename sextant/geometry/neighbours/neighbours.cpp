@@ -1,19 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/geometry/neighbours.h"
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/core/scan.h"
 #include "sextant/geometry/neighbours/build.h"
 #include "sextant/geometry/neighbours/cpu.h"
 #include "sextant/geometry/neighbours/nearest.h"
+#include "sextant/geometry/neighbours/queries.h"
 
 namespace sextant {
 
-using namespace detail::neighbours;
+namespace detail::neighbours {
 
 namespace {
 
 constexpr std::int64_t kMostPoints = 1 << 30;
+
+}  // namespace
+
+void check_grid(const Context& context, const NeighbourGrid& grid, std::int64_t points) {
+  require(grid.view().frame != nullptr, "grid: is empty; use build_neighbour_grid");
+  require(grid.device() == context.device(), "grid: lies on ", to_string(grid.device()),
+          " but the context runs on ", to_string(context.device()));
+  require(points < 0 || grid.size() == points, "grid: was built from ", grid.size(),
+          " points, not from ", points);
+}
+
+View<GridPoint> ordered_queries(const Context& context, const NeighbourGridView& grid,
+                                View<const Vec3f> queries, Workspace& workspace) {
+  require_on(context, queries, "queries");
+  require(queries.size <= kMostPoints, "queries: ", queries.size, " points; ", kMostPoints,
+          " are the most");
+  const View<GridPoint> ordered = workspace.take<GridPoint>(context, queries.size);
+  on_device(
+      context, [&] { order_queries_cuda(context, grid.frame, queries, ordered, workspace); },
+      [&] { order_queries(context, grid.frame, queries, ordered, workspace); });
+  return ordered;
+}
+
+}  // namespace detail::neighbours
+
+using namespace detail::neighbours;
+
+namespace {
 
 std::int64_t checked_capacity(std::int64_t capacity) {
   require(capacity >= 0 && capacity <= kMostPoints, "capacity: ", capacity,
@@ -29,36 +58,15 @@ std::int64_t table_room(std::int64_t capacity) {
 
 /// Who asks: the points of the grid, which lie in cell order, or queries that are put in order.
 struct Queries {
-  Buffer<GridPoint> ordered;
   const GridPoint* data = nullptr;
   std::int64_t count = 0;
 };
 
-Queries points_of(const NeighbourGrid& grid) { return {{}, grid.view().points, grid.size()}; }
+Queries points_of(const NeighbourGrid& grid) { return {grid.view().points, grid.size()}; }
 
-Queries order_queries(const Context& context, const NeighbourGrid& grid,
-                      View<const Vec3f> queries) {
-  require_on(context, queries, "queries");
-  require(queries.size <= kMostPoints, "queries: ", queries.size, " points; ", kMostPoints,
-          " are the most");
-  Queries result{Buffer<GridPoint>(context, queries.size), nullptr, queries.size};
-  result.data = result.ordered.data();
-  const detail::GridFrame* frame = grid.view().frame;
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      order_queries_cuda(context, frame, queries, result.ordered);
-      return result;
-    }
-  }
-  detail::neighbours::order_queries(context, frame, queries, result.ordered);
-  return result;
-}
-
-/// An empty grid was never built, and has no frame to read.
-void check_grid(const Context& context, const NeighbourGrid& grid) {
-  require(grid.view().frame != nullptr, "grid: is empty; use build_neighbour_grid");
-  require(grid.device() == context.device(), "grid: lies on ", to_string(grid.device()),
-          " but the context runs on ", to_string(context.device()));
+Queries queries_of(const Context& context, const NeighbourGrid& grid, View<const Vec3f> queries,
+                   Workspace& workspace) {
+  return {ordered_queries(context, grid.view(), queries, workspace).data, queries.size};
 }
 
 void check_radius(float radius_m) {
@@ -80,14 +88,16 @@ void find_rows(const Context& context, const NeighbourGrid& grid, const Queries&
           " x ", k);
   require(distances_sq.size == size, "distances_sq: room for ", distances_sq.size, " instead of ",
           queries.count, " x ", k);
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      return find_rows_cuda(context, grid.view(), queries.data, queries.count, k, indices.data,
-                            distances_sq.data);
-    }
-  }
-  find_rows_cpu(context, grid.view(), queries.data, queries.count, k, indices.data,
-                distances_sq.data);
+  detail::on_device(
+      context,
+      [&] {
+        find_rows_cuda(context, grid.view(), queries.data, queries.count, k, indices.data,
+                       distances_sq.data);
+      },
+      [&] {
+        find_rows_cpu(context, grid.view(), queries.data, queries.count, k, indices.data,
+                      distances_sq.data);
+      });
 }
 
 void count_rows(const Context& context, const NeighbourGrid& grid, const Queries& queries,
@@ -96,19 +106,18 @@ void count_rows(const Context& context, const NeighbourGrid& grid, const Queries
   require(counts.size == queries.count, "counts: room for ", counts.size, " instead of ",
           queries.count);
   const CountRow row{grid.view(), queries.data, radius_m, counts.data};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return count_rows_cuda(context, queries.count, row);
-  }
-  count_rows_cpu(context, queries.count, row);
+  detail::on_device(
+      context, [&] { detail::for_each_on_cuda(context, queries.count, row); },
+      [&] { count_rows_cpu(context, queries.count, row); });
 }
 
 NeighbourLists list_rows(const Context& context, const NeighbourGrid& grid, const Queries& queries,
-                         float radius_m, NeighbourOrder order) {
+                         float radius_m, NeighbourOrder order, Workspace& workspace) {
   NeighbourLists lists;
-  Buffer<std::int64_t> counts(context, queries.count);
+  const View<std::int64_t> counts = workspace.take<std::int64_t>(context, queries.count);
   count_rows(context, grid, queries, radius_m, counts);
   lists.first = Buffer<std::int64_t>(context, queries.count + 1);
-  exclusive_scan<std::int64_t>(context, counts, lists.first);
+  exclusive_scan<std::int64_t>(context, counts, lists.first, workspace);
   const std::int64_t total = to_host(context, lists.first.view().subview(queries.count, 1))[0];
   lists.indices = Buffer<std::int32_t>(context, total);
   lists.distances_sq = Buffer<float>(context, total);
@@ -119,13 +128,9 @@ NeighbourLists list_rows(const Context& context, const NeighbourGrid& grid, cons
                     lists.first.data(),
                     lists.indices.data(),
                     lists.distances_sq.data()};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      list_rows_cuda(context, queries.count, row);
-      return lists;
-    }
-  }
-  list_rows_cpu(context, queries.count, row);
+  detail::on_device(
+      context, [&] { detail::for_each_on_cuda(context, queries.count, row); },
+      [&] { list_rows_cpu(context, queries.count, row); });
   return lists;
 }
 
@@ -180,10 +185,9 @@ void build_neighbour_grid_into(const Context& context, View<const Vec3f> points,
                     grid.keys_.data(),
                     grid.order_.data(),
                     grid.ranks_.data()};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return build_grid_cuda(context, job);
-  }
-  build_grid(context, job);
+  detail::on_device(
+      context, [&] { build_grid_cuda(context, job, grid.workspace_); },
+      [&] { build_grid(context, job, grid.workspace_); });
 }
 
 NeighbourGrid build_neighbour_grid(const Context& context, View<const Vec3f> points,
@@ -194,17 +198,20 @@ NeighbourGrid build_neighbour_grid(const Context& context, View<const Vec3f> poi
 }
 
 void k_nearest_into(const Context& context, const NeighbourGrid& grid, View<const Vec3f> queries,
-                    int k, View<std::int32_t> indices, View<float> distances_sq) {
+                    int k, View<std::int32_t> indices, View<float> distances_sq,
+                    Workspace& workspace) {
   check_grid(context, grid);
   check_k(k, queries.size);
-  find_rows(context, grid, order_queries(context, grid, queries), k, indices, distances_sq);
+  const Workspace::Scope scope(workspace);
+  find_rows(context, grid, queries_of(context, grid, queries, workspace), k, indices, distances_sq);
 }
 
 NearestNeighbours k_nearest(const Context& context, const NeighbourGrid& grid,
                             View<const Vec3f> queries, int k) {
   check_k(k, queries.size);
   NearestNeighbours result = rows_for(context, queries.size, k);
-  k_nearest_into(context, grid, queries, k, result.indices, result.distances_sq);
+  Workspace workspace;
+  k_nearest_into(context, grid, queries, k, result.indices, result.distances_sq, workspace);
   return result;
 }
 
@@ -226,21 +233,26 @@ NeighbourLists neighbours_within(const Context& context, const NeighbourGrid& gr
                                  View<const Vec3f> queries, float radius_m, NeighbourOrder order) {
   check_grid(context, grid);
   check_radius(radius_m);
-  return list_rows(context, grid, order_queries(context, grid, queries), radius_m, order);
+  Workspace workspace;
+  return list_rows(context, grid, queries_of(context, grid, queries, workspace), radius_m, order,
+                   workspace);
 }
 
 NeighbourLists neighbours_within(const Context& context, const NeighbourGrid& grid, float radius_m,
                                  NeighbourOrder order) {
   check_grid(context, grid);
   check_radius(radius_m);
-  return list_rows(context, grid, points_of(grid), radius_m, order);
+  Workspace workspace;
+  return list_rows(context, grid, points_of(grid), radius_m, order, workspace);
 }
 
 void count_neighbours_into(const Context& context, const NeighbourGrid& grid,
-                           View<const Vec3f> queries, float radius_m, View<std::int64_t> counts) {
+                           View<const Vec3f> queries, float radius_m, View<std::int64_t> counts,
+                           Workspace& workspace) {
   check_grid(context, grid);
   check_radius(radius_m);
-  count_rows(context, grid, order_queries(context, grid, queries), radius_m, counts);
+  const Workspace::Scope scope(workspace);
+  count_rows(context, grid, queries_of(context, grid, queries, workspace), radius_m, counts);
 }
 
 void count_neighbours_into(const Context& context, const NeighbourGrid& grid, float radius_m,

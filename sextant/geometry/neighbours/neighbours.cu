@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/geometry/neighbours/build.h"
 #include "sextant/geometry/neighbours/nearest.h"
 
 namespace sextant::detail::neighbours {
 
-void build_grid_cuda(const Context& context, const GridJob& job) { build_grid(context, job); }
+void build_grid_cuda(const Context& context, const GridJob& job, Workspace& workspace) {
+  build_grid(context, job, workspace);
+}
 
 void order_queries_cuda(const Context& context, const GridFrame* frame, View<const Vec3f> queries,
-                        View<GridPoint> ordered) {
-  order_queries(context, frame, queries, ordered);
+                        View<GridPoint> ordered, Workspace& workspace) {
+  order_queries(context, frame, queries, ordered, workspace);
 }
 
 void find_rows_cuda(const Context& context, const NeighbourGridView& grid, const GridPoint* queries,
@@ -23,12 +26,9 @@ void find_rows_cuda(const Context& context, const NeighbourGridView& grid, const
   }
 }
 
-void count_rows_cuda(const Context& context, std::int64_t count, const CountRow& row) {
-  for_each(context, count, row);
-}
-
-void list_rows_cuda(const Context& context, std::int64_t count, const ListRow& row) {
-  for_each(context, count, row);
-}
-
 }  // namespace sextant::detail::neighbours
+
+namespace sextant::detail {
+SEXTANT_FOR_EACH_ON_CUDA(neighbours::CountRow)
+SEXTANT_FOR_EACH_ON_CUDA(neighbours::ListRow)
+}  // namespace sextant::detail

@@ -3,7 +3,7 @@
 
 #include "sextant/core/build_config.h"
 #include "sextant/core/for_each.h"
-#include "sextant/geometry/neighbours/build.h"
+#include "sextant/geometry/neighbours/queries.h"
 #include "sextant/surface/cloud_resolution.h"
 #include "sextant/surface/voting/cpu.h"
 #include "sextant/surface/voting/math.h"
@@ -43,16 +43,7 @@ const GridPoint* ordered_votees(const Context& context, View<const Vec3f> votees
                                 VotingWorkspace& workspace) {
   const NeighbourGridView grid = workspace.grid.view();
   if (are_voters) return grid.points;
-  reserve(context, votees.size, workspace.votees);
-  const View<GridPoint> ordered = workspace.votees.view().subview(0, votees.size);
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      detail::neighbours::order_queries_cuda(context, grid.frame, votees, ordered);
-      return ordered.data;
-    }
-  }
-  detail::neighbours::order_queries(context, grid.frame, votees, ordered);
-  return ordered.data;
+  return detail::neighbours::ordered_queries(context, grid, votees, workspace.votees).data;
 }
 
 void cast_votes(const Context& context, const VotingJob& job, const VotingOptions& options) {
