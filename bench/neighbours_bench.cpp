@@ -15,13 +15,13 @@
 #include <functional>
 #include <nanoflann.hpp>
 
-#include "bench/report.h"
+#include "measure/report.h"
 #include "sextant/core/random.h"
 #include "sextant/io/pcd.h"
 #include "sextant/surface/cloud_normals.h"
 #include "sextant/synth/analytic_frame.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 constexpr int kThreads = 2;
@@ -352,8 +352,8 @@ int run(const std::string& result) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

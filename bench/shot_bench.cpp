@@ -14,7 +14,7 @@
 #include <functional>
 #include <numbers>
 
-#include "bench/report.h"
+#include "measure/report.h"
 #include "sextant/core/random.h"
 #include "sextant/core/rigid3.h"
 #include "sextant/descriptor/keypoints.h"
@@ -23,7 +23,7 @@
 #include "sextant/io/geometry_file.h"
 #include "sextant/surface/cloud_normals.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 constexpr int kThreads = 2;
@@ -399,8 +399,8 @@ int run(const std::string& result) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

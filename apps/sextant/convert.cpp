@@ -3,10 +3,11 @@
 
 #include <filesystem>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/file_kind.h"
-#include "apps/sextant/options_cli.h"
-#include "apps/sextant/progress_bar.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/command/progress_bar.h"
+#include "apps/sextant/input/file_kind.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/jpeg.h"

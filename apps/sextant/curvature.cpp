@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/curvature_picture.h"
-#include "apps/sextant/options_cli.h"
-#include "apps/sextant/surface_input.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/input/surface_input.h"
+#include "apps/sextant/picture/curvature_picture.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
 #include "sextant/surface/cloud_curvature.h"

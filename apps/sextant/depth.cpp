@@ -5,10 +5,11 @@
 #include <filesystem>
 #include <optional>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/file_kind.h"
-#include "apps/sextant/options_cli.h"
-#include "apps/sextant/step_times.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/command/step_times.h"
+#include "apps/sextant/input/file_kind.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/color_points.h"
 #include "sextant/depth/deproject.h"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/describe_options.h"
-#include "apps/sextant/file_kind.h"
-#include "apps/sextant/frame_picture.h"
-#include "apps/sextant/options_cli.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/describe/description.h"
+#include "apps/sextant/describe/frame_picture.h"
+#include "apps/sextant/input/file_kind.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/npy.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "apps/sextant/command.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/subcommands.h"
 
 namespace sextant::app {
 

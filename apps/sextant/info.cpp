@@ -6,9 +6,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/file_kind.h"
-#include "apps/sextant/progress_bar.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/progress_bar.h"
+#include "apps/sextant/input/file_kind.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/io/camera_json.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"

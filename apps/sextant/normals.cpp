@@ -5,10 +5,11 @@
 
 #include <algorithm>
 
-#include "apps/sextant/cloud_picture.h"
-#include "apps/sextant/command.h"
-#include "apps/sextant/options_cli.h"
-#include "apps/sextant/surface_input.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/input/surface_input.h"
+#include "apps/sextant/picture/cloud_picture.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
 #include "sextant/render/color_map.h"

@@ -5,9 +5,10 @@
 
 #include <numeric>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/options_cli.h"
-#include "apps/sextant/surface_input.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/input/surface_input.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/png.h"

@@ -4,8 +4,9 @@
 #include <filesystem>
 #include <set>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/options_cli.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/io/camera_json.h"
 #include "sextant/io/json_file.h"
 #include "sextant/io/ply.h"

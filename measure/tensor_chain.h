@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/depth/bilateral.h"
+#include "sextant/depth/deproject.h"
+#include "sextant/descriptor/tensor.h"
+#include "sextant/surface/normals.h"
+#include "sextant/surface/triangulate.h"
+#include "sextant/synth/analytic_frame.h"
+#include "sextant/synth/kinect_noise.h"
+
+namespace sextant::measure {
+
+/// What lies on a table before a wall, as Kinect sees it: a ball, a can, a ring and two boxes.
+inline Image<float> objects_seen_by_kinect(const Camera& camera) {
+  const auto at = [](double x, double y, double z, const Vec3d& turn) {
+    Rigid3d pose;
+    pose.rotation = exp_rotation(turn);
+    pose.translation = {x, y, z};
+    return pose;
+  };
+  const AnalyticShape shapes[] = {
+      AnalyticShape::plane(at(0, 0, 1.6, {})),
+      AnalyticShape::plane(at(0, 0.25, 1.2, {1.9, 0, 0})),
+      AnalyticShape::sphere(0.07, at(0.28, 0.02, 1.1, {})),
+      AnalyticShape::cylinder(0.05, 0.18, at(0.08, 0.05, 1.05, {1.3, 0, 0})),
+      AnalyticShape::torus(0.08, 0.03, at(-0.12, 0.12, 0.95, {0.9, 0.4, 0})),
+      AnalyticShape::box({0.14, 0.2, 0.1}, at(-0.32, 0.0, 1.2, {0.4, 0.6, 0.2})),
+      AnalyticShape::box({0.12, 0.08, 0.2}, at(0.2, 0.2, 0.95, {0.2, -0.7, 0.1}))};
+  const AnalyticFrame truth = render_analytic(Context::cpu(), camera, shapes);
+  return add_kinect_noise(Context::cpu(), truth.depth_m, truth.normals, camera, {}, 1);
+}
+
+/// One frame from depth to tensors: the buffers and a function for each step, none of which waits.
+struct TensorChain {
+  static constexpr std::int64_t kMostTensors = 2000;
+  static constexpr int kSamples = 4000;  ///< points that look for partners in sampled mode
+
+  Context context;
+  Camera camera{640, 480, 525, 525, 319.5, 239.5, {}};
+  NormalsMethod method;
+  Image<float> depth_m, filtered_m;
+  Buffer<Vec3f> points;
+  Image<Vec3f> normals;
+  Buffer<SurfaceStatistics> statistics;
+  StatisticsWorkspace statistics_workspace;
+  Image<std::uint8_t> cells;
+  Buffer<PointPair> pairs, selected;
+  Buffer<std::int32_t> pair_count, selected_count;
+  PairsWorkspace pairs_workspace;
+  TensorSet tensors;
+  TensorWorkspace workspace;
+
+  explicit TensorChain(const Context& on, NormalsMethod normals_method = NormalsMethod::kRay)
+      : context(on),
+        method(normals_method),
+        depth_m(copy(on, objects_seen_by_kinect(camera))),
+        filtered_m(on, camera.width, camera.height),
+        points(on, std::int64_t{camera.width} * camera.height),
+        normals(on, camera.width, camera.height),
+        statistics(on, 1),
+        cells(on, camera.width - 1, camera.height - 1),
+        pairs(on, points.size() * kPartnersPerPoint),
+        selected(on, kMostTensors),
+        pair_count(on, 1),
+        selected_count(on, 1),
+        tensors(on, kMostTensors, TensorOptions{}.bins) {}
+
+  ImageView<const Vec3f> point_image() const {
+    return {points.data(), camera.width, camera.height, camera.width, context.device()};
+  }
+  OrganisedSurface surface() const { return {point_image(), normals, cells}; }
+
+  void filter() { bilateral_filter_into(context, depth_m, {}, filtered_m); }
+  void project() { deproject_into(context, filtered_m, camera, points); }
+  void estimate() { estimate_normals_into(context, point_image(), {.method = method}, normals); }
+  void measure() {
+    surface_statistics_into(context, point_image(), normals, {}, statistics, statistics_workspace);
+  }
+  void mesh() { triangulate_into(context, point_image(), normals, statistics, {}, cells); }
+  void pair_up(int samples) {
+    find_pairs_into(context, point_image(), normals, statistics, {.samples = samples, .seed = 1},
+                    pairs, pair_count, pairs_workspace);
+  }
+  void select(std::int64_t amount) {
+    select_pairs_into(context, pairs, pair_count, 1, selected.view().subview(0, amount),
+                      selected_count);
+  }
+  void describe(const TensorOptions& options = {}) {
+    compute_tensors_into(context, surface(), selected, selected_count, statistics, options, tensors,
+                         workspace);
+  }
+  /// Depth in, tensors out.
+  void run(int samples, std::int64_t amount) {
+    filter();
+    project();
+    estimate();
+    measure();
+    mesh();
+    pair_up(samples);
+    select(amount);
+    describe();
+  }
+};
+
+}  // namespace sextant::measure
