@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/depth/bilateral.h"
-#include "sextant/depth/deproject.h"
+#include "measure/surface_chain.h"
 #include "sextant/descriptor/tensor.h"
-#include "sextant/surface/normals.h"
-#include "sextant/surface/triangulate.h"
 #include "sextant/synth/analytic_frame.h"
 #include "sextant/synth/kinect_noise.h"
 
@@ -31,20 +28,11 @@ inline Image<float> objects_seen_by_kinect(const Camera& camera) {
   return add_kinect_noise(Context::cpu(), truth.depth_m, truth.normals, camera, {}, 1);
 }
 
-/// One frame from depth to tensors: the buffers and a function for each step, none of which waits.
-struct TensorChain {
+/// One frame from depth to tensors: the steps of a surface, and those that follow.
+struct TensorChain : SurfaceChain {
   static constexpr std::int64_t kMostTensors = 2000;
   static constexpr int kSamples = 4000;  ///< points that look for partners in sampled mode
 
-  Context context;
-  Camera camera{640, 480, 525, 525, 319.5, 239.5, {}};
-  NormalsMethod method;
-  Image<float> depth_m, filtered_m;
-  Buffer<Vec3f> points;
-  Image<Vec3f> normals;
-  Buffer<SurfaceStatistics> statistics;
-  StatisticsWorkspace statistics_workspace;
-  Image<std::uint8_t> cells;
   Buffer<PointPair> pairs, selected;
   Buffer<std::int32_t> pair_count, selected_count;
   PairsWorkspace pairs_workspace;
@@ -52,32 +40,15 @@ struct TensorChain {
   TensorWorkspace workspace;
 
   explicit TensorChain(const Context& on, NormalsMethod normals_method = NormalsMethod::kRay)
-      : context(on),
-        method(normals_method),
-        depth_m(copy(on, objects_seen_by_kinect(camera))),
-        filtered_m(on, camera.width, camera.height),
-        points(on, std::int64_t{camera.width} * camera.height),
-        normals(on, camera.width, camera.height),
-        statistics(on, 1),
-        cells(on, camera.width - 1, camera.height - 1),
+      : SurfaceChain(on, vga_camera(), objects_seen_by_kinect(vga_camera()), normals_method),
         pairs(on, points.size() * kPartnersPerPoint),
         selected(on, kMostTensors),
         pair_count(on, 1),
         selected_count(on, 1),
         tensors(on, kMostTensors, TensorOptions{}.bins) {}
 
-  ImageView<const Vec3f> point_image() const {
-    return {points.data(), camera.width, camera.height, camera.width, context.device()};
-  }
   OrganisedSurface surface() const { return {point_image(), normals, cells}; }
 
-  void filter() { bilateral_filter_into(context, depth_m, {}, filtered_m); }
-  void project() { deproject_into(context, filtered_m, camera, points); }
-  void estimate() { estimate_normals_into(context, point_image(), {.method = method}, normals); }
-  void measure() {
-    surface_statistics_into(context, point_image(), normals, {}, statistics, statistics_workspace);
-  }
-  void mesh() { triangulate_into(context, point_image(), normals, statistics, {}, cells); }
   void pair_up(int samples) {
     find_pairs_into(context, point_image(), normals, statistics, {.samples = samples, .seed = 1},
                     pairs, pair_count, pairs_workspace);
@@ -92,11 +63,7 @@ struct TensorChain {
   }
   /// Depth in, tensors out.
   void run(int samples, std::int64_t amount) {
-    filter();
-    project();
-    estimate();
-    measure();
-    mesh();
+    make_surface();
     pair_up(samples);
     select(amount);
     describe();

@@ -125,10 +125,7 @@ void run(const ConvertCommand& command) {
     throw_if_interrupted();
     try {
       finished.push_back(convert(from, to, command.options));
-      const Converted& file = finished.back();
-      for (const std::string& part : file.dropped) {
-        note(fmt::format("{}: this format cannot hold {}; left out", file.to, part));
-      }
+      note_dropped(finished.back().to, finished.back().dropped);
     } catch (const Cancelled&) {
       throw;
     } catch (const Error& error) {
@@ -139,7 +136,7 @@ void run(const ConvertCommand& command) {
   }
   std::string text;
   for (const Converted& file : finished) text += fmt::format("wrote {}\n", file.to);
-  print_result(command.common, to_json(finished), text);
+  print_result(command.common, {to_json(finished), text});
   require(failures == 0, failures, " of ", pairs.size(), " files could not be converted");
 }
 

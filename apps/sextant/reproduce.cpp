@@ -86,7 +86,7 @@ void list(const CommonOptions& options) {
     names.push_back({{"name", experiment.name}, {"what", experiment.what}});
     text += fmt::format("{:<26} {}\n", experiment.name, experiment.what);
   }
-  print_result(options, {{"experiments", names}}, text);
+  print_result(options, {{{"experiments", names}}, text});
 }
 
 void run(const ReproduceCommand& command) {
@@ -98,8 +98,8 @@ void run(const ReproduceCommand& command) {
     if (info.device == context.device()) device = info.name;
   }
   const std::vector<measure::Row> rows = experiment.run(context);
-  print_result(command.common, measure::to_json(experiment.name, device, rows),
-               to_text(experiment, device, rows));
+  print_result(command.common, {measure::to_json(experiment.name, device, rows),
+                                to_text(experiment, device, rows)});
 }
 
 }  // namespace

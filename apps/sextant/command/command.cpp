@@ -34,20 +34,40 @@ Context context_for(const std::string& device) {
   fail("--device: '", device, "' is none of cpu, cuda, cuda:N and best");
 }
 
-void print_result(const CommonOptions& options, const nlohmann::json& document,
-                  const std::string& text) {
-  const std::string output = options.json ? document.dump(2) + "\n" : text;
+void Result::wrote(const char* key, const std::string& file) {
+  document[key] = file;
+  text += fmt::format("wrote {}\n", file);
+}
+
+void Result::wrote(const char* key, const std::vector<std::string>& files) {
+  document[key] = files;
+  for (const std::string& file : files) text += fmt::format("wrote {}\n", file);
+}
+
+void print_result(const CommonOptions& options, const Result& result) {
+  const std::string output = options.json ? result.document.dump(2) + "\n" : result.text;
   const bool written = std::fwrite(output.data(), 1, output.size(), stdout) == output.size() &&
                        std::fflush(stdout) == 0;
   require(written, "cannot write to standard output");
 }
 
+void require_an_output(std::initializer_list<std::string_view> files, const std::string& flags) {
+  for (const std::string_view file : files) {
+    if (!file.empty()) return;
+  }
+  throw CLI::ValidationError("nothing to write: pass " + flags);
+}
+
 void note(const std::string& text) { fmt::print(stderr, "{}\n", text); }
 
-void write_geometry_noting(const std::string& file, const TriangleMesh& mesh) {
-  for (const std::string& part : write_geometry(file, mesh)) {
+void note_dropped(const std::string& file, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
     note(fmt::format("{}: this format cannot hold {}; left out", file, part));
   }
+}
+
+void write_geometry_noting(const std::string& file, const TriangleMesh& mesh) {
+  note_dropped(file, write_geometry(file, mesh));
 }
 
 }  // namespace sextant::app

@@ -6,7 +6,7 @@
 
 #include "apps/sextant/experiments/experiments.h"
 #include "apps/sextant/experiments/peer.h"
-#include "sextant/core/for_each.h"
+#include "measure/recall.h"
 #include "sextant/core/random.h"
 #include "sextant/descriptor/shot.h"
 #include "sextant/surface/cloud_normals.h"
@@ -121,84 +121,15 @@ std::vector<float> describe_pcl(const Cloud& cloud, std::size_t every, float rad
   return values;
 }
 
-/// The nearest descriptor of the model, and how much nearer it is than the second.
-struct Match {
-  std::size_t nearest = 0;
-  float ratio = INFINITY;  ///< of the two distances; infinite without a descriptor
-};
-
-float distance_sq(const float* a, const float* b) {
-  constexpr std::size_t kSums = 8;  // independent, so that they overlap
-  float sum[kSums] = {};
-  for (std::size_t i = 0; i < kLength; i += kSums) {
-    for (std::size_t j = 0; j < kSums; ++j) {
-      const float difference = a[i + j] - b[i + j];
-      sum[j] += difference * difference;
-    }
-  }
-  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-}
-
-std::vector<Match> match(const std::vector<float>& model, const std::vector<float>& scene) {
-  std::vector<Match> matches(scene.size() / kLength);
-  const std::size_t candidates = model.size() / kLength;
-  for_each_chunk(
-      Context::cpu(), static_cast<std::int64_t>(matches.size()), 16,
-      [&](std::int64_t begin, std::int64_t end) {
-        for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-          float first = INFINITY, second = INFINITY;
-          for (std::size_t j = 0; j < candidates; ++j) {
-            // A comparison with NaN, the mark of no descriptor, is false.
-            const float d = distance_sq(scene.data() + i * kLength, model.data() + j * kLength);
-            if (d < first) {
-              second = first;
-              first = d;
-              matches[i].nearest = j;
-            } else if (d < second) {
-              second = d;
-            }
-          }
-          if (second < INFINITY) matches[i].ratio = std::sqrt(first / second);
-        }
-      });
-  return matches;
-}
-
-/// Recall against 1 - precision over all thresholds of the ratio.
-struct Curve {
-  double area = 0;    ///< in per cent
-  double recall = 0;  ///< of all nearest neighbours, in per cent
-};
-
-/// R(f) is the largest recall that has 1 - precision ≤ f; the area is that under R from 0 to 1.
-Curve curve_of(const ObjectSurface& surface, const std::vector<Match>& matches) {
-  std::vector<std::size_t> order(matches.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return matches[a].ratio < matches[b].ratio;
-  });
+/// How well the keypoints of a scene find their own place on the model.
+measure::RecallCurve curve_of(const ObjectSurface& surface, const std::vector<float>& model,
+                              const std::vector<float>& scene) {
   const double limit_m = kCorrectResolutions * surface.resolution_m;
-  std::vector<std::pair<double, double>> points;  // 1 - precision, recall
-  double right = 0, taken = 0;
-  for (const std::size_t i : order) {
-    if (!std::isfinite(matches[i].ratio)) break;
-    const Vec3d truth = surface.points[i * surface.every];
-    const Vec3d found = surface.points[matches[i].nearest * surface.every];
-    taken += 1;
-    if (norm(found - truth) <= limit_m) right += 1;
-    points.emplace_back(1 - right / taken, right / static_cast<double>(matches.size()));
-  }
-  std::sort(points.begin(), points.end());
-  Curve curve;
-  double best = 0, last = 0;
-  for (const auto& [wrong, recall] : points) {
-    curve.area += 100 * best * (wrong - last);
-    last = wrong;
-    best = std::max(best, recall);
-  }
-  curve.area += 100 * best * (1 - last);
-  curve.recall = 100 * right / static_cast<double>(matches.size());
-  return curve;
+  return measure::recall_curve(
+      measure::match_nearest(model, scene, kLength), [&](std::size_t i, std::size_t nearest) {
+        const Vec3d truth = surface.points[i * surface.every];
+        return norm(surface.points[nearest * surface.every] - truth) <= limit_m;
+      });
 }
 
 }  // namespace
@@ -233,14 +164,14 @@ std::vector<measure::Row> shot_descriptiveness(const Context& context) {
     std::optional<double> pcl_area, pcl_recall;
     const std::vector<float> scene_pcl = describe_pcl(scene, surface.every, exact.radius_m);
     if (!scene_pcl.empty()) {
-      const Curve of_pcl = curve_of(surface, match(model_pcl, scene_pcl));
+      const measure::RecallCurve of_pcl = curve_of(surface, model_pcl, scene_pcl);
       pcl_area = of_pcl.area;
       pcl_recall = of_pcl.recall;
     }
     double exact_area = 0;
     for (std::size_t m = 0; m < modes.size(); ++m) {
-      const Curve curve =
-          curve_of(surface, match(models[m], describe(context, scene, surface.every, modes[m])));
+      const measure::RecallCurve curve =
+          curve_of(surface, models[m], describe(context, scene, surface.every, modes[m]));
       const std::string name = m == 0   ? "exact"
                                : m == 1 ? "approx"
                                         : fmt::format("approx {}", modes[m].most_neighbours);

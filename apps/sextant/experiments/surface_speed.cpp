@@ -2,12 +2,8 @@
 #include <functional>
 
 #include "apps/sextant/experiments/experiments.h"
+#include "measure/surface_chain.h"
 #include "measure/time_graph.h"
-#include "sextant/depth/bilateral.h"
-#include "sextant/depth/deproject.h"
-#include "sextant/surface/normals.h"
-#include "sextant/surface/resolution.h"
-#include "sextant/surface/triangulate.h"
 #include "sextant/synth/analytic_frame.h"
 #include "sextant/synth/kinect_noise.h"
 
@@ -31,47 +27,12 @@ Image<float> kinect_frame(const Camera& camera) {
   return add_kinect_noise(Context::cpu(), truth.depth_m, truth.normals, camera, {}, 1);
 }
 
-/// The buffers of one frame from depth to triangles.
-struct Frame {
-  Image<float> depth_m, filtered_m;
-  Buffer<Vec3f> points;
-  Image<Vec3f> normals;
-  Buffer<SurfaceStatistics> statistics;
-  StatisticsWorkspace workspace;
-  Image<std::uint8_t> cells;
-};
-
 }  // namespace
 
 std::vector<measure::Row> surface_speed(const Context& context) {
-  const Camera camera{640, 480, 525, 525, 319.5, 239.5, {}};
-  Frame f{copy(context, kinect_frame(camera)),
-          Image<float>(context, camera.width, camera.height),
-          Buffer<Vec3f>(context, std::int64_t{camera.width} * camera.height),
-          Image<Vec3f>(context, camera.width, camera.height),
-          Buffer<SurfaceStatistics>(context, 1),
-          {},
-          Image<std::uint8_t>(context, camera.width - 1, camera.height - 1)};
-  const ImageView<const Vec3f> points{f.points.data(), camera.width, camera.height, camera.width,
-                                      context.device()};
-  const NormalsOptions pca{.method = NormalsMethod::kPca};
-  const auto filter = [&] { bilateral_filter_into(context, f.depth_m, {}, f.filtered_m); };
-  const auto project = [&] { deproject_into(context, f.filtered_m, camera, f.points); };
-  const auto normals = [&] { estimate_normals_into(context, points, pca, f.normals); };
-  const auto statistics = [&] {
-    surface_statistics_into(context, points, f.normals, {}, f.statistics, f.workspace);
-  };
-  const auto triangles = [&] {
-    triangulate_into(context, points, f.normals, f.statistics, {}, f.cells);
-  };
-  const auto chain = [&] {
-    filter();
-    project();
-    normals();
-    statistics();
-    triangles();
-  };
-  chain();  // fills every buffer, so that each step alone has its input
+  const Camera camera = measure::vga_camera();
+  measure::SurfaceChain chain(context, camera, kinect_frame(camera), NormalsMethod::kPca);
+  chain.make_surface();  // fills every buffer, so that each step alone has its input
   context.synchronize();
 
   // Milliseconds on a GTX 480, and on the CPU of the paper.
@@ -80,19 +41,19 @@ std::vector<measure::Row> surface_speed(const Context& context) {
     double gpu_ms, cpu_ms;
     std::function<void()> work;
   };
-  const Step steps[] = {{"bilateral filter 11 x 11", 5, 1008, filter},
-                        {"projection to points", 1, 50, project},
-                        {"normals 7 x 7", 1, 190, normals},
-                        {"triangulation", 2, 121, triangles},
-                        {"resolution and limits", 4, 330, statistics}};
+  const Step steps[] = {{"bilateral filter 11 x 11", 5, 1008, [&] { chain.filter(); }},
+                        {"projection to points", 1, 50, [&] { chain.project(); }},
+                        {"normals 7 x 7", 1, 190, [&] { chain.estimate(); }},
+                        {"triangulation", 2, 121, [&] { chain.mesh(); }},
+                        {"resolution and limits", 4, 330, [&] { chain.gather_statistics(); }}};
   std::vector<measure::Row> rows;
   for (const Step& step : steps) {
     const double paper = context.is_cuda() ? step.gpu_ms : step.cpu_ms;
     rows.push_back({step.what, "ms", {}, measure::graph_ms(context, step.work), {}, {}, paper});
   }
-  measure::Row all{"all five as one sequence",        "ms", {},
-                   measure::graph_ms(context, chain), {},   {},
-                   context.is_cuda() ? 13.0 : 1699.0};
+  const double all_ms = measure::graph_ms(context, [&] { chain.make_surface(); });
+  measure::Row all{"all five as one sequence", "ms", {}, all_ms, {}, {}, {}};
+  all.paper = context.is_cuda() ? 13.0 : 1699.0;
   if (context.is_cuda()) {
     all.goal = 0.15;
     all.met = all.ours <= *all.goal;

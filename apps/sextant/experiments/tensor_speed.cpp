@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
-
 #include "apps/sextant/experiments/experiments.h"
 #include "measure/tensor_chain.h"
 #include "measure/time_graph.h"
@@ -35,12 +33,7 @@ double one_call_a_tensor_ms(TensorChain& chain, int amount, int streams) {
   };
   all();
   std::vector<double> sample;
-  for (int i = 0; i < 15; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    all();
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-    sample.push_back(time.count());
-  }
+  for (int i = 0; i < 15; ++i) sample.push_back(measure::milliseconds(all));
   return measure::spread_of(sample).median;
 }
 
@@ -58,25 +51,24 @@ std::vector<measure::Row> tensor_speed(const Context& context) {
   // The paper's method for normals; its times are those of a GTX 480 and of its CPU.
   TensorChain chain(context, NormalsMethod::kPca);
   const auto milliseconds = [&](const std::function<void()>& work) {
-    return measure::time_graph(context, work).median;
+    return measure::graph_ms(context, work);
   };
-  const auto paper = [&](double gpu_ms, double cpu_ms) { return cuda ? gpu_ms : cpu_ms; };
-  const auto goal = [&](double gpu_ms, double cpu_ms) { return cuda ? gpu_ms : cpu_ms; };
+  const auto here = [&](double gpu_ms, double cpu_ms) { return cuda ? gpu_ms : cpu_ms; };
   chain.run(0, TensorChain::kMostTensors);
   context.synchronize();
 
   std::vector<measure::Row> rows;
   rows.push_back(row_of("valid pairs, every pixel", milliseconds([&] { chain.pair_up(0); }),
-                        paper(9, 4479), goal(0.2, 60)));
+                        here(9, 4479), here(0.2, 60)));
   rows.push_back(row_of("valid pairs, 4000 pixels drawn",
                         milliseconds([&] { chain.pair_up(TensorChain::kSamples); }), {}));
   chain.pair_up(0);
   chain.select(1);
-  rows.push_back(row_of("one tensor", milliseconds([&] { chain.describe(); }), paper(3, 130)));
+  rows.push_back(row_of("one tensor", milliseconds([&] { chain.describe(); }), here(3, 130)));
   for (const std::int64_t amount : {50, 100, 200, 500, 1000, 2000}) {
     chain.select(amount);
     std::optional<double> paper_ms, goal_ms;
-    if (amount == 200) paper_ms = paper(490, 45887), goal_ms = goal(0.1, 60);
+    if (amount == 200) paper_ms = here(490, 45887), goal_ms = here(0.1, 60);
     if (amount == 2000 && cuda) goal_ms = 0.4;
     rows.push_back(row_of(std::to_string(amount) + " tensors, one call",
                           milliseconds([&] { chain.describe(); }), paper_ms, goal_ms));
@@ -93,7 +85,7 @@ std::vector<measure::Row> tensor_speed(const Context& context) {
   }
   rows.push_back(row_of("depth to 200 tensors, all steps",
                         milliseconds([&] { chain.run(TensorChain::kSamples, 200); }),
-                        paper(512, 52065), cuda ? std::optional(0.6) : std::nullopt));
+                        here(512, 52065), cuda ? std::optional(0.6) : std::nullopt));
   return rows;
 }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <cmath>
-#include <numbers>
-
 #include "apps/sextant/experiments/experiments.h"
+#include "apps/sextant/experiments/normal_error.h"
 #include "apps/sextant/experiments/voting_clouds.h"
 #include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/voting.h"
@@ -50,19 +48,10 @@ std::vector<double> errors_deg(const Context& context, const Method& method, dou
     const SurveyCloud cloud = paraboloid_survey(kPoints, noise_m, draw);
     const Buffer<Vec3f> points = copy(context, cloud.points);
     const std::vector<Vec3f> normals = to_host(context, method.normals(context, points));
-    for (std::size_t i = 0; i < normals.size(); ++i) {
-      if (!is_finite(normals[i])) continue;
-      const Vec3d n = cast<double>(normals[i]), t = cast<double>(cloud.normals[i]);
-      errors.push_back(std::atan2(norm(cross(n, t)), std::abs(dot(n, t))) * 180 / std::numbers::pi);
-    }
+    const std::vector<double> of_draw = normal_errors_deg(normals, cloud.normals);
+    errors.insert(errors.end(), of_draw.begin(), of_draw.end());
   }
   return errors;
-}
-
-double mean_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
 }
 
 double mean_votes(const Context& context, const std::vector<Vec3f>& points) {

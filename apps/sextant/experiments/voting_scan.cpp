@@ -2,14 +2,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "apps/sextant/experiments/experiments.h"
+#include "apps/sextant/experiments/normal_error.h"
+#include "measure/table_scan.h"
 #include "sextant/core/random.h"
 #include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/cloud_resolution.h"
 #include "sextant/surface/voting.h"
-#include "sextant/synth/analytic_frame.h"
 
 namespace sextant::app {
 
@@ -18,19 +18,6 @@ namespace {
 struct Scan {
   std::vector<Vec3f> points, normals;
 };
-
-AnalyticFrame truth_of(const Camera& camera) {
-  const auto at = [](double x, double y, double z, double tilt) {
-    return Rigid3d{exp_rotation(Vec3d{tilt, 0, 0}), {x, y, z}};
-  };
-  const AnalyticShape shapes[] = {AnalyticShape::plane(at(0, 0.35, 1.3, -1.0)),
-                                  AnalyticShape::plane(at(0, 0, 2.2, 0.1)),
-                                  AnalyticShape::sphere(0.15, at(0, 0.17, 1.3, 0)),
-                                  AnalyticShape::cylinder(0.08, 0.3, at(0.35, 0.2, 1.25, -1.0)),
-                                  AnalyticShape::torus(0.12, 0.04, at(-0.35, 0.25, 1.25, -0.5)),
-                                  AnalyticShape::box({0.2, 0.2, 0.2}, at(-0.1, -0.1, 1.75, -0.7))};
-  return render_analytic(Context::cpu(), camera, shapes);
-}
 
 /// The noise grows with the square of the depth and has this deviation at 1 m.
 Scan scan_of(const Camera& camera, const AnalyticFrame& truth, double noise_at_1_m) {
@@ -48,24 +35,13 @@ Scan scan_of(const Camera& camera, const AnalyticFrame& truth, double noise_at_1
   return scan;
 }
 
-double mean_error_deg(const std::vector<Vec3f>& normals, const std::vector<Vec3f>& truth) {
-  double sum = 0, count = 0;
-  for (std::size_t i = 0; i < normals.size(); ++i) {
-    if (!is_finite(normals[i])) continue;
-    const Vec3d n = cast<double>(normals[i]), t = cast<double>(truth[i]);
-    sum += std::atan2(norm(cross(n, t)), std::abs(dot(n, t))) * 180 / std::numbers::pi;
-    count += 1;
-  }
-  return sum / count;
-}
-
 }  // namespace
 
 /// A table with a ball, a can, a ring and a box seen by a depth camera of 320 × 240 pixels: every
 /// method with the σ that it takes by itself.
 std::vector<measure::Row> voting_scan(const Context& context) {
   const Camera camera{320, 240, 262.5, 262.5, 159.5, 119.5, {}};
-  const AnalyticFrame truth = truth_of(camera);
+  const AnalyticFrame truth = measure::table_scan(camera);
   std::vector<measure::Row> rows;
   for (const double noise_mm : {0.0, 0.2, 1.0, 2.0, 4.0}) {
     const Scan scan = scan_of(camera, truth, noise_mm * 1e-3);
@@ -75,7 +51,7 @@ std::vector<measure::Row> voting_scan(const Context& context) {
       rows.push_back({fmt::format("mean error, {:.1f} mm of noise at 1 m, {}", noise_mm, method),
                       "deg",
                       {},
-                      mean_error_deg(to_host(context, normals), scan.normals),
+                      mean_of(normal_errors_deg(to_host(context, normals), scan.normals)),
                       {},
                       {}});
     };

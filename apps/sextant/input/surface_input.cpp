@@ -5,13 +5,12 @@
 
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/command/progress_bar.h"
+#include "apps/sextant/input/depth_map.h"
 #include "apps/sextant/input/file_kind.h"
 #include "sextant/depth/color_points.h"
 #include "sextant/depth/deproject.h"
-#include "sextant/io/camera_json.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
-#include "sextant/io/png.h"
 
 namespace sextant::app {
 
@@ -22,9 +21,7 @@ Cloud read_depth(const Context& context, const SurfaceInput& input, StepTimes& t
           ": is a picture, not a 16-bit depth map");
   require(!input.camera.empty(), input.file, ": a depth map needs its camera; pass --camera FILE");
   const CameraFile camera = read_camera_json(input.camera);
-  DepthPngOptions options;
-  if (camera.depth_scale_mm) options.unit_m = *camera.depth_scale_mm / 1000;
-  if (input.unit_m > 0) options.unit_m = input.unit_m;
+  const DepthPngOptions options = depth_unit(input.unit_m, camera);
   Image<float> depth_m = times.time(
       "read", context, [&] { return copy(context, read_depth_png(input.file, options)); });
   if (input.filter) {
