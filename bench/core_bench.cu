@@ -6,14 +6,14 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "bench/report.h"
+#include "measure/report.h"
 #include "sextant/core/cuda_check.h"
 #include "sextant/core/random.h"
 #include "sextant/core/reduce.h"
 #include "sextant/core/scan.h"
 #include "sextant/core/sort.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 constexpr std::int64_t kCount = 10'000'000;
@@ -148,8 +148,8 @@ int run(const std::string& file) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

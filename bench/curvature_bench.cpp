@@ -6,12 +6,12 @@
 
 #include <cmath>
 
-#include "bench/time_graph.h"
+#include "measure/time_graph.h"
 #include "sextant/core/random.h"
 #include "sextant/surface/curvature.h"
 #include "sextant/surface/normals.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 constexpr double kFocal_px = 560;
@@ -243,8 +243,8 @@ int run(const std::string& file) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

@@ -8,12 +8,12 @@
 #include <functional>
 #include <opencv2/imgproc.hpp>
 
-#include "bench/report.h"
+#include "measure/report.h"
 #include "sextant/core/random.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/deproject.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 constexpr int kRounds = 31;
@@ -191,8 +191,8 @@ int run(const std::string& file) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

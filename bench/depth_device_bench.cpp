@@ -4,13 +4,13 @@
 // [RESULT.json]
 #include <cmath>
 
-#include "bench/time_graph.h"
+#include "measure/time_graph.h"
 #include "sextant/core/random.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/deproject.h"
 #include "sextant/depth/disparity.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 constexpr int kWidth = 640;
@@ -100,8 +100,8 @@ int run(const std::string& file) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

@@ -12,12 +12,12 @@
 #include <filesystem>
 #include <functional>
 
-#include "bench/report.h"
+#include "measure/report.h"
 #include "sextant/core/random.h"
 #include "sextant/io/pcd.h"
 #include "sextant/io/ply.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 constexpr std::int64_t kPoints = 1'000'000;
@@ -156,8 +156,8 @@ int run(const std::string& result) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

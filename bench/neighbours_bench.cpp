@@ -11,17 +11,17 @@
 #include <pcl/search/kdtree.h>
 
 #include <Eigen/Eigenvalues>
-#include <filesystem>
 #include <functional>
 #include <nanoflann.hpp>
 
-#include "bench/report.h"
+#include "bench/stored_points.h"
+#include "measure/report.h"
+#include "measure/surface_chain.h"
+#include "measure/table_scan.h"
 #include "sextant/core/random.h"
-#include "sextant/io/pcd.h"
 #include "sextant/surface/cloud_normals.h"
-#include "sextant/synth/analytic_frame.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 constexpr int kThreads = 2;
@@ -37,18 +37,8 @@ struct Scan {
 /// A table with a ball, a can, a ring and a box, as a depth camera of 640 x 480 pixels sees it,
 /// with half the Kinect's noise and 5 % of the returns missing: 292 thousand points.
 Scan synthetic_scan() {
-  const Camera camera{640, 480, 525, 525, 319.5, 239.5, {}};
-  const auto at = [](double x, double y, double z, double tilt) {
-    return Rigid3d{exp_rotation(Vec3d{tilt, 0, 0}), {x, y, z}};
-  };
-  const std::vector<AnalyticShape> shapes{
-      AnalyticShape::plane(at(0, 0.35, 1.3, -1.0)),
-      AnalyticShape::plane(at(0, 0, 2.2, 0.1)),
-      AnalyticShape::sphere(0.15, at(0, 0.17, 1.3, 0)),
-      AnalyticShape::cylinder(0.08, 0.3, at(0.35, 0.2, 1.25, -1.0)),
-      AnalyticShape::torus(0.12, 0.04, at(-0.35, 0.25, 1.25, -0.5)),
-      AnalyticShape::box({0.2, 0.2, 0.2}, at(-0.1, -0.1, 1.75, -0.7))};
-  const AnalyticFrame frame = render_analytic(Context::cpu(kThreads), camera, shapes);
+  const Camera camera = vga_camera();
+  const AnalyticFrame frame = table_scan(camera);
   Scan scan{"synthetic scan", {}, {}};
   for (int v = 0; v < camera.height; ++v) {
     for (int u = 0; u < camera.width; ++u) {
@@ -163,7 +153,9 @@ std::uint64_t nanoflann_within(const std::vector<Vec3f>& points, float radius_m,
 
 using PclCloud = pcl::PointCloud<pcl::PointXYZ>;
 
-void pcl_nearest(const PclCloud::ConstPtr& cloud, bool sorted) {
+/// Calls `search` for every point of the cloud, with a tree of all of them.
+template <class Search>
+void search_pcl(const PclCloud::ConstPtr& cloud, bool sorted, const Search& search) {
   pcl::KdTreeFLANN<pcl::PointXYZ> tree(sorted);
   tree.setInputCloud(cloud);
 #pragma omp parallel num_threads(kThreads)
@@ -172,23 +164,21 @@ void pcl_nearest(const PclCloud::ConstPtr& cloud, bool sorted) {
     std::vector<float> distances_sq;
 #pragma omp for schedule(dynamic, 1024)
     for (std::size_t i = 0; i < cloud->size(); ++i) {
-      tree.nearestKSearch((*cloud)[i], kK, indices, distances_sq);
+      search(tree, (*cloud)[i], indices, distances_sq);
     }
   }
 }
 
+void pcl_nearest(const PclCloud::ConstPtr& cloud, bool sorted) {
+  search_pcl(cloud, sorted, [](const auto& tree, const auto& point, auto& indices, auto& squares) {
+    tree.nearestKSearch(point, kK, indices, squares);
+  });
+}
+
 void pcl_within(const PclCloud::ConstPtr& cloud, float radius_m, bool sorted) {
-  pcl::KdTreeFLANN<pcl::PointXYZ> tree(sorted);
-  tree.setInputCloud(cloud);
-#pragma omp parallel num_threads(kThreads)
-  {
-    pcl::Indices indices;
-    std::vector<float> distances_sq;
-#pragma omp for schedule(dynamic, 1024)
-    for (std::size_t i = 0; i < cloud->size(); ++i) {
-      tree.radiusSearch((*cloud)[i], radius_m, indices, distances_sq);
-    }
-  }
+  search_pcl(cloud, sorted, [&](const auto& tree, const auto& point, auto& indices, auto& squares) {
+    tree.radiusSearch(point, radius_m, indices, squares);
+  });
 }
 
 pcl::PointCloud<pcl::Normal> pcl_normals(const PclCloud::ConstPtr& cloud) {
@@ -332,16 +322,8 @@ int run(const std::string& result) {
   std::vector<Row> rows;
   compare_all(synthetic_scan(), 0.01f, rows);
   // A scan of real toys where the captured data is at hand.
-  const char* root = std::getenv("SEXTANT_SHARED_DATA");
-  const std::filesystem::path file =
-      std::filesystem::path(root ? root : SEXTANT_SOURCE_DIR "/../shared/data") /
-      "uwa_mian/rs1.pcd";
-  if (std::filesystem::exists(file)) {
-    const Cloud cloud = read_pcd(file.string());
-    Scan scan{"range scan", {}, {}};
-    for (const Vec3f& p : cloud.points.host()) {
-      if (is_finite(p)) scan.points.push_back(p);
-    }
+  if (std::optional<std::vector<Vec3f>> stored = stored_points("uwa_mian/rs1.pcd")) {
+    const Scan scan{"range scan", std::move(*stored), {}};
     const float spacing = NeighbourGridOptions::for_nearest(kK).points_per_cell;
     const auto grid = build_neighbour_grid(Context::cpu(kThreads), view_of(scan.points),
                                            {.points_per_cell = spacing});
@@ -352,8 +334,8 @@ int run(const std::string& result) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

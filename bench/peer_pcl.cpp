@@ -16,10 +16,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "bench/report.h"
+#include "measure/report.h"
 #include "sextant/core/error.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 using Points = pcl::PointCloud<pcl::PointXYZ>;
@@ -258,11 +258,11 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
   try {
-    return sextant::bench::run(argc, argv);
+    return sextant::measure::run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sextant_peer_pcl: %s\n", error.what());
     return 1;

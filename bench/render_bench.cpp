@@ -6,11 +6,11 @@
 #include <cstring>
 #include <numbers>
 
-#include "bench/report.h"
+#include "measure/report.h"
 #include "sextant/core/random.h"
 #include "sextant/render/rasterize.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 /// A bumpy sphere of radius 0.1 m with 2 · rings · rings triangles.
@@ -139,8 +139,8 @@ int run(const std::string& file) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

@@ -9,12 +9,12 @@
 #include <cmath>
 #include <numbers>
 
-#include "bench/report.h"
+#include "measure/report.h"
 #include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/cloud_segment.h"
 #include "tests/labelled_table.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 using testing::LabelledTable;
@@ -218,8 +218,8 @@ int run(const std::string& file) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segmentation of a table on every device, as one recorded sequence with the data resident; the
 // labels are compared with those of the CPU. Usage: segment_device_bench [RESULT.json]
-#include "bench/time_graph.h"
+#include "measure/time_graph.h"
 #include "sextant/surface/normals.h"
 #include "sextant/surface/segment.h"
 #include "tests/labelled_table.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 struct Result {
@@ -60,8 +60,8 @@ int run(const std::string& file) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

@@ -9,26 +9,26 @@
 #include <pcl/point_types.h>
 #include <pcl/search/kdtree.h>
 
-#include <chrono>
-#include <filesystem>
 #include <functional>
 #include <numbers>
 
-#include "bench/report.h"
+#include "bench/stored_points.h"
+#include "measure/recall.h"
+#include "measure/report.h"
 #include "sextant/core/random.h"
 #include "sextant/core/rigid3.h"
 #include "sextant/descriptor/keypoints.h"
 #include "sextant/descriptor/local_frame.h"
 #include "sextant/descriptor/shot.h"
-#include "sextant/io/geometry_file.h"
 #include "sextant/surface/cloud_normals.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 constexpr int kThreads = 2;
 constexpr int kTurns = 3;
 constexpr int kDeviceTurns = 50;
+constexpr std::size_t kLength = 352;  ///< of SHOT352
 
 struct Surface {
   std::string name;
@@ -81,25 +81,11 @@ Surface synthetic_surface() {
 }
 
 std::optional<Surface> bunny() {
-  const char* root = std::getenv("SEXTANT_SHARED_DATA");
-  const std::filesystem::path file =
-      std::filesystem::path(root ? root : SEXTANT_SOURCE_DIR "/../shared/data") /
-      "stanford_bunny/bun_zipper.ply";
-  if (!std::filesystem::exists(file)) return std::nullopt;
-  Surface surface{"bunny", {}, {}, {}};
-  const TriangleMesh mesh = read_geometry(file);
-  for (const Vec3f& p : mesh.vertices.points.host()) {
-    if (is_finite(p)) surface.points.push_back(p);
-  }
+  std::optional<std::vector<Vec3f>> points = stored_points("stanford_bunny/bun_zipper.ply");
+  if (!points) return std::nullopt;
+  Surface surface{"bunny", std::move(*points), {}, {}};
   complete(surface);
   return surface;
-}
-
-double milliseconds(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-  return time.count();
 }
 
 using PclShots = pcl::PointCloud<pcl::SHOT352>;
@@ -130,8 +116,8 @@ double share_equal(const PclShots& theirs, const std::vector<float>& ours) {
   std::size_t equal = 0;
   for (std::size_t row = 0; row < theirs.size(); ++row) {
     bool close = true;
-    for (std::size_t i = 0; i < 352; ++i) {
-      const float a = theirs[row].descriptor[i], b = ours[352 * row + i];
+    for (std::size_t i = 0; i < kLength; ++i) {
+      const float a = theirs[row].descriptor[i], b = ours[kLength * row + i];
       close = close && (std::isnan(a) ? std::isnan(b) : std::abs(a - b) <= 1e-5f);
     }
     equal += close;
@@ -238,57 +224,6 @@ Surface noisy_copy(const Surface& surface, const Rigid3f& copy_from_surface, flo
   return noisy;
 }
 
-/// Nearest descriptors from the model's keypoints to the scene's, accepted by the ratio of the
-/// nearest to the second nearest distance: area under recall against 1 - precision, where a match
-/// is right when it finds the same point within 2 resolutions. Areas are those below the curve up
-/// to its last point, extended by its last recall.
-double area_under_recall(const std::vector<float>& model, const std::vector<float>& scene,
-                         const std::vector<Vec3f>& keypoints, float tolerance_m) {
-  constexpr std::size_t kLength = 352;
-  const std::size_t count = keypoints.size();
-  std::vector<std::pair<float, bool>> matches;
-  std::size_t possible = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const float* a = model.data() + kLength * i;
-    if (std::isnan(a[0])) continue;
-    ++possible;
-    float nearest = INFINITY, second = INFINITY;
-    std::size_t found = 0;
-    for (std::size_t j = 0; j < count; ++j) {
-      const float* b = scene.data() + kLength * j;
-      float lane[16] = {};
-      for (std::size_t k = 0; k < kLength; k += 16) {
-        for (std::size_t l = 0; l < 16; ++l)
-          lane[l] += (a[k + l] - b[k + l]) * (a[k + l] - b[k + l]);
-      }
-      float distance = 0;
-      for (const float part : lane) distance += part;
-      if (distance < nearest) {
-        second = nearest;
-        nearest = distance;
-        found = j;
-      } else if (distance < second) {
-        second = distance;
-      }
-    }
-    if (!(second < INFINITY)) continue;
-    matches.emplace_back(std::sqrt(nearest / second),
-                         norm(keypoints[found] - keypoints[i]) <= tolerance_m);
-  }
-  std::sort(matches.begin(), matches.end());
-  double area = 0, last_false = 0, recall = 0;
-  std::size_t right = 0;
-  for (std::size_t i = 0; i < matches.size(); ++i) {
-    right += matches[i].second;
-    const double false_share = 1.0 - static_cast<double>(right) / static_cast<double>(i + 1);
-    const double new_recall = static_cast<double>(right) / static_cast<double>(possible);
-    area += (false_share - last_false) * 0.5 * (recall + new_recall);
-    last_false = false_share;
-    recall = new_recall;
-  }
-  return area + (1.0 - last_false) * recall;
-}
-
 /// What the approximate mode loses, with noise of 0.1, 0.3 and 0.5 resolutions.
 void measure_descriptiveness(const Surface& surface, std::vector<Row>& rows) {
   const Context context = Context::cpu(kThreads);
@@ -311,19 +246,23 @@ void measure_descriptiveness(const Surface& surface, std::vector<Row>& rows) {
                                              {.radius_m = radius_m, .mode = mode})
                                     .values);
       };
-      areas[static_cast<int>(mode)] = area_under_recall(describe(surface), describe(copy),
-                                                        positions, 2.0f * surface.resolution_m);
+      // A match is right when it finds the same point within 2 resolutions.
+      const RecallCurve curve = recall_curve(
+          match_nearest(describe(copy), describe(surface), kLength),
+          [&](std::size_t i, std::size_t nearest) {
+            return norm(positions[nearest] - positions[i]) <= 2.0f * surface.resolution_m;
+          });
+      areas[static_cast<int>(mode)] = curve.area;
     }
     char text[64];
     std::snprintf(text, sizeof text, ", noise of %.1f resolutions: ", static_cast<double>(noise));
-    rows.push_back(
-        {surface.name + text + "area under recall, exact", "%", {}, 100 * areas[0], {}, {}});
+    rows.push_back({surface.name + text + "area under recall, exact", "%", {}, areas[0], {}, {}});
     rows.push_back({surface.name + text + "area lost by the approximate mode",
                     "points",
                     {},
-                    100 * (areas[0] - areas[1]),
+                    areas[0] - areas[1],
                     2.0,
-                    areas[0] - areas[1] <= 0.02});
+                    areas[0] - areas[1] <= 2.0});
   }
 }
 
@@ -399,8 +338,8 @@ int run(const std::string& result) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

@@ -10,12 +10,12 @@
 #include <opencv2/core.hpp>
 #include <opencv2/rgbd.hpp>
 
-#include "bench/time_graph.h"
+#include "measure/time_graph.h"
 #include "sextant/core/random.h"
 #include "sextant/surface/normals.h"
 #include "sextant/surface/triangulate.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 constexpr int kWidth = 640;
@@ -353,8 +353,8 @@ int run(const std::string& file) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

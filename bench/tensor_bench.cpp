@@ -5,12 +5,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "bench/tensor_chain.h"
 #include "bench/tensor_voxel.h"
-#include "bench/time_graph.h"
+#include "measure/tensor_chain.h"
+#include "measure/time_graph.h"
 #include "sextant/core/build_config.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 struct Goals {
@@ -130,8 +130,8 @@ int run(const std::string& file) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

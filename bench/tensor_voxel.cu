@@ -4,7 +4,7 @@
 #include "sextant/core/cuda_check.h"
 #include "sextant/descriptor/tensor/math.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 
 namespace {
 
@@ -104,4 +104,4 @@ void voxel_tensors(const Context& context, const OrganisedSurface& surface,
   check_launch("voxel_tensors");
 }
 
-}  // namespace sextant::bench
+}  // namespace sextant::measure

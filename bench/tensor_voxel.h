@@ -3,7 +3,7 @@
 
 #include "sextant/descriptor/tensor.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 
 /// Tensors the way the paper computes them on CUDA, for comparison: a block for each tensor and a
 /// thread for each bin, which cuts every triangle of a window about the pair with its own bin.
@@ -14,4 +14,4 @@ void voxel_tensors(const Context& context, const OrganisedSurface& surface,
                    View<const TensorFrame> frames, std::int64_t tensors, int reach_px,
                    View<float> dense);
 
-}  // namespace sextant::bench
+}  // namespace sextant::measure

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <functional>
 
-#include "bench/time_graph.h"
+#include "measure/time_graph.h"
 #include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/voting.h"
 #include "sextant/synth/survey_clouds.h"
 
-namespace sextant::bench {
+namespace sextant::measure {
 namespace {
 
 constexpr int kThreads = 2;
@@ -156,8 +156,8 @@ int run(const std::string& file) {
 }
 
 }  // namespace
-}  // namespace sextant::bench
+}  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::bench::run_main(argc, argv, sextant::bench::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run);
 }

@@ -3,10 +3,11 @@
 
 #include <filesystem>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/file_kind.h"
-#include "apps/sextant/options_cli.h"
-#include "apps/sextant/progress_bar.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/command/progress_bar.h"
+#include "apps/sextant/input/file_kind.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/jpeg.h"
@@ -124,10 +125,7 @@ void run(const ConvertCommand& command) {
     throw_if_interrupted();
     try {
       finished.push_back(convert(from, to, command.options));
-      const Converted& file = finished.back();
-      for (const std::string& part : file.dropped) {
-        note(fmt::format("{}: this format cannot hold {}; left out", file.to, part));
-      }
+      note_dropped(finished.back().to, finished.back().dropped);
     } catch (const Cancelled&) {
       throw;
     } catch (const Error& error) {
@@ -138,7 +136,7 @@ void run(const ConvertCommand& command) {
   }
   std::string text;
   for (const Converted& file : finished) text += fmt::format("wrote {}\n", file.to);
-  print_result(command.common, to_json(finished), text);
+  print_result(command.common, {to_json(finished), text});
   require(failures == 0, failures, " of ", pairs.size(), " files could not be converted");
 }
 

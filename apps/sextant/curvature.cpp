@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/curvature_picture.h"
-#include "apps/sextant/options_cli.h"
-#include "apps/sextant/surface_input.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/input/surface_input.h"
+#include "apps/sextant/picture/curvature_picture.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
 #include "sextant/surface/cloud_curvature.h"
@@ -137,17 +138,18 @@ void run(const CurvatureCommand& command) {
   PointCurvatures found = estimate(context, cloud, command, by_pixels, times);
   const auto valid = std::count_if(found.k1_per_m.host().begin(), found.k1_per_m.host().end(),
                                    [](float k) { return std::isfinite(k); });
-  nlohmann::json document{{"input", command.input.file},
-                          {"device", to_string(context.device())},
-                          {"points", cloud.size()},
-                          {"curvatures", valid},
-                          {"organised", cloud.organised()},
-                          {"patches", by_pixels ? "pixels" : "neighbours"},
-                          {"k1_per_m", quantiles(found.k1_per_m)},
-                          {"k2_per_m", quantiles(found.k2_per_m)},
-                          {"times_ms", times.to_json()}};
-  std::string text = fmt::format("{}: curvature of {} of {} points ({})\n", command.input.file,
-                                 valid, cloud.size(), times.text());
+  Result result;
+  result.document = {{"input", command.input.file},
+                     {"device", to_string(context.device())},
+                     {"points", cloud.size()},
+                     {"curvatures", valid},
+                     {"organised", cloud.organised()},
+                     {"patches", by_pixels ? "pixels" : "neighbours"},
+                     {"k1_per_m", quantiles(found.k1_per_m)},
+                     {"k2_per_m", quantiles(found.k2_per_m)},
+                     {"times_ms", times.to_json()}};
+  result.text = fmt::format("{}: curvature of {} of {} points ({})\n", command.input.file, valid,
+                            cloud.size(), times.text());
   if (!command.picture.empty()) {
     const ImageView<const float> k1{
         found.k1_per_m.data(), cloud.width, cloud.height, cloud.width, {}};
@@ -156,19 +158,17 @@ void run(const CurvatureCommand& command) {
     const float limit_per_m =
         command.limit_per_m > 0 ? command.limit_per_m : fitting_limit_per_m(k1, k2);
     write_image(command.picture, curvature_picture(k1, k2, limit_per_m));
-    document["picture"] = command.picture;
-    document["limit_per_m"] = limit_per_m;
-    text += fmt::format("wrote {}\n", command.picture);
+    result.document["limit_per_m"] = limit_per_m;
+    result.wrote("picture", command.picture);
   }
   if (!command.output.empty()) {
-    TriangleMesh result;
-    result.vertices = to_host(context, cloud);
-    attach(result.vertices, found, command.denoised);
-    write_geometry_noting(command.output, result);
-    document["output"] = command.output;
-    text += fmt::format("wrote {}\n", command.output);
+    TriangleMesh mesh;
+    mesh.vertices = to_host(context, cloud);
+    attach(mesh.vertices, found, command.denoised);
+    write_geometry_noting(command.output, mesh);
+    result.wrote("output", command.output);
   }
-  print_result(command.common, document, text);
+  print_result(command.common, result);
 }
 
 }  // namespace
@@ -201,9 +201,7 @@ void add_curvature(CLI::App& app) {
       ->expected(3);
   add_flags(*command, state->options);
   command->callback([state]() {
-    if (state->output.empty() && state->picture.empty()) {
-      throw CLI::ValidationError("nothing to write: pass --output or --picture");
-    }
+    require_an_output({state->output, state->picture}, "--output or --picture");
     run(*state);
   });
 }

@@ -5,19 +5,19 @@
 #include <filesystem>
 #include <optional>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/file_kind.h"
-#include "apps/sextant/options_cli.h"
-#include "apps/sextant/step_times.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/command/step_times.h"
+#include "apps/sextant/input/depth_map.h"
+#include "apps/sextant/input/file_kind.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/color_points.h"
 #include "sextant/depth/deproject.h"
 #include "sextant/depth/disparity.h"
 #include "sextant/geometry/mesh.h"
-#include "sextant/io/camera_json.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/json_file.h"
-#include "sextant/io/png.h"
 #include "sextant/render/color_map.h"
 
 namespace sextant::app {
@@ -64,11 +64,9 @@ Image<float> read_input(const DepthCommand& command, const std::optional<CameraF
     return times.time("disparity", context,
                       [&] { return depth_from_kinect_disparity(context, raw, command.kinect); });
   }
-  DepthPngOptions options;
-  if (camera && camera->depth_scale_mm) options.unit_m = *camera->depth_scale_mm / 1000;
-  if (command.unit_m > 0) options.unit_m = command.unit_m;
-  return times.time("read", context,
-                    [&] { return copy(context, read_depth_png(command.input, options)); });
+  return times.time("read", context, [&] {
+    return copy(context, read_depth_png(command.input, depth_unit(command.unit_m, camera)));
+  });
 }
 
 /// {"rotation": nine numbers row by row, "translation_m": three}.
@@ -110,23 +108,6 @@ Cloud make_cloud(const DepthCommand& command, const Context& context, const Imag
     return color_points(context, cloud.points, image, color);
   });
   return cloud;
-}
-
-/// Valid pixels and how far they lie, of a depth map on the host.
-nlohmann::json describe(const Image<float>& depth_m) {
-  std::vector<float> valid;
-  for (const float z : depth_m.pixels().host()) {
-    if (std::isfinite(z) && z > 0) valid.push_back(z);
-  }
-  std::sort(valid.begin(), valid.end());
-  nlohmann::json document{{"width", depth_m.width()},     {"height", depth_m.height()},
-                          {"valid_pixels", valid.size()}, {"low_m", nullptr},
-                          {"median_m", nullptr},          {"high_m", nullptr}};
-  if (valid.empty()) return document;
-  document["low_m"] = valid.front();
-  document["median_m"] = valid[valid.size() / 2];
-  document["high_m"] = valid.back();
-  return document;
 }
 
 void write_picture(const DepthCommand& command, const Image<float>& depth_m) {
@@ -178,21 +159,21 @@ void run(const DepthCommand& command) {
   const Image<float> on_host = to_host(context, depth_m);
   const std::vector<std::string> written = times.time(
       "write", context, [&] { return write_outputs(command, on_host, to_host(context, cloud)); });
-  nlohmann::json document = describe(on_host);
+  Result result;
+  nlohmann::json& document = result.document;
+  const DepthSummary summary = summarize_depth(on_host);
+  summary.add_to(document);
+  document["width"] = on_host.width();
+  document["height"] = on_host.height();
   document["input"] = command.input;
   document["device"] = to_string(context.device());
   document["filtered"] = command.filter;
-  document["outputs"] = written;
   document["times_ms"] = times.to_json();
-  std::string text = fmt::format("{}: {} x {} pixels, {} valid", command.input, on_host.width(),
-                                 on_host.height(), document["valid_pixels"].get<std::size_t>());
-  if (!document["median_m"].is_null()) {
-    text += fmt::format(", {:.3f} to {:.3f} m, median {:.3f} m", document["low_m"].get<double>(),
-                        document["high_m"].get<double>(), document["median_m"].get<double>());
-  }
-  text += fmt::format("\n  {} on {}\n", times.text(), to_string(context.device()));
-  for (const std::string& file : written) text += fmt::format("wrote {}\n", file);
-  print_result(command.common, document, text);
+  result.text = fmt::format("{}: {} x {} pixels, {} valid{}\n  {} on {}\n", command.input,
+                            on_host.width(), on_host.height(), summary.valid_pixels, summary.text(),
+                            times.text(), to_string(context.device()));
+  result.wrote("outputs", written);
+  print_result(command.common, result);
 }
 
 void check_usage(const DepthCommand& command) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/describe_options.h"
-#include "apps/sextant/file_kind.h"
-#include "apps/sextant/frame_picture.h"
-#include "apps/sextant/options_cli.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/describe/description.h"
+#include "apps/sextant/describe/frame_picture.h"
+#include "apps/sextant/input/file_kind.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/npy.h"
 
@@ -87,7 +88,7 @@ void run(const DescribeCommand& command) {
       (tensor ? describe_tensors : describe_shot)(context, surface, command.options, times);
   description.file.resolution_m = surface.resolution_m;
   description.file.options = description.facts.dump();
-  std::vector<std::string> written =
+  std::vector<std::string> files =
       times.time("write", context, [&] { return write_outputs(command, description); });
   if (!command.picture.empty()) {
     const FramePicture picture = times.time("picture", context, [&] {
@@ -97,10 +98,12 @@ void run(const DescribeCommand& command) {
     description.facts["frames_shown"] = picture.frames;
     description.text += fmt::format("  the picture shows {} of {} frames\n", picture.frames,
                                     description.file.count());
-    written.push_back(command.picture);
+    files.push_back(command.picture);
   }
   const std::int64_t points = surface.cloud().size();
-  nlohmann::json document = description.facts;
+  Result result;
+  nlohmann::json& document = result.document;
+  document = description.facts;
   document["input"] = command.surface.input.file;
   document["device"] = to_string(context.device());
   document["descriptor"] = name_of(description.file);
@@ -109,14 +112,13 @@ void run(const DescribeCommand& command) {
                          {"points", points},
                          {"triangles", surface.mesh.triangles.size()},
                          {"resolution_m", surface.resolution_m}};
-  document["outputs"] = written;
   document["times_ms"] = times.to_json();
-  std::string text =
+  result.text =
       fmt::format("{}: {} of {} points, {:.2f} mm apart\n{}  {} on {}\n",
                   command.surface.input.file, surface.kind, points, 1000 * surface.resolution_m,
                   description.text, times.text(), to_string(context.device()));
-  for (const std::string& file : written) text += fmt::format("wrote {}\n", file);
-  print_result(command.common, document, text);
+  result.wrote("outputs", files);
+  print_result(command.common, result);
 }
 
 }  // namespace
@@ -144,9 +146,7 @@ void add_describe(CLI::App& app) {
   command->add_option("--picture", state->picture, "image of the frames on the surface");
   add_flags(*command, state->view, "picture");
   command->callback([state]() {
-    if (state->output.empty() && state->npy.empty() && state->picture.empty()) {
-      throw CLI::ValidationError("nothing to write: pass --output, --npy or --picture");
-    }
+    require_an_output({state->output, state->npy, state->picture}, "--output, --npy or --picture");
     run(*state);
   });
 }

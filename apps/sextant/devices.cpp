@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "apps/sextant/command.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/subcommands.h"
 
 namespace sextant::app {
 
@@ -52,7 +53,7 @@ void add_devices(CLI::App& app) {
   command->callback([options]() {
     context_for(options->device);  // a device that was asked for and is not there is a failure
     const DeviceReport report = list_devices();
-    print_result(*options, to_json(report), to_text(report));
+    print_result(*options, {to_json(report), to_text(report)});
   });
 }
 

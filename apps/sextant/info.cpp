@@ -2,17 +2,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/file_kind.h"
-#include "apps/sextant/progress_bar.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/progress_bar.h"
+#include "apps/sextant/input/depth_map.h"
+#include "apps/sextant/input/file_kind.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/io/camera_json.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
-#include "sextant/io/png.h"
 
 namespace sextant::app {
 
@@ -27,22 +27,16 @@ struct InfoCommand {
   double unit_m = 0;  ///< 0: metres for geometry, millimetres for depth maps
 };
 
-/// What is said of a file, for programs and for people.
-struct Description {
-  nlohmann::json document;
-  std::string text;
-};
-
 nlohmann::json to_json(const Vec3f& v) { return {v.x, v.y, v.z}; }
 
-Description describe_geometry(const InfoCommand& command) {
+Result describe_geometry(const InfoCommand& command) {
   ReadOptions options;
   if (command.unit_m > 0) options.unit_m = command.unit_m;
   ProgressBar bar("reading", {"MB", 1e-6});
   options.progress = bar.callback();
   const GeometryInfo info = geometry_info(command.file, options);
   const Bounds& box = info.bounds;
-  Description result;
+  Result result;
   result.document = {{"format", to_string(info.format)},
                      {"encoding", info.encoding},
                      {"points", info.points},
@@ -83,34 +77,22 @@ Description describe_geometry(const InfoCommand& command) {
 }
 
 /// Adds how far the valid pixels of a depth map lie.
-void describe_depth(const InfoCommand& command, Description& description) {
-  DepthPngOptions options;
-  if (command.unit_m > 0) options.unit_m = command.unit_m;
-  const Image<float> depth = read_depth_png(command.file, options);
-  std::vector<float> valid;
-  for (const float z : depth.pixels().host()) {
-    if (std::isfinite(z)) valid.push_back(z);
-  }
-  std::sort(valid.begin(), valid.end());
-  description.document["valid_pixels"] = valid.size();
-  description.document["unit_m"] = options.unit_m;
-  const double share =
-      100.0 * static_cast<double>(valid.size()) / static_cast<double>(depth.pixels().size());
-  description.text += fmt::format("  depth map, {:.1f} % valid", share);
-  if (!valid.empty()) {
-    const float median = valid[valid.size() / 2];
-    description.document["low_m"] = valid.front();
-    description.document["median_m"] = median;
-    description.document["high_m"] = valid.back();
-    description.text += fmt::format(", {:.3f} to {:.3f} m, median {:.3f} m at {} m a step",
-                                    valid.front(), valid.back(), median, options.unit_m);
-  }
-  description.text += "\n";
+void describe_depth(const InfoCommand& command, Result& result) {
+  const DepthPngOptions options = depth_unit(command.unit_m);
+  const Image<float> depth_m = read_depth_png(command.file, options);
+  const DepthSummary summary = summarize_depth(depth_m);
+  summary.add_to(result.document);
+  result.document["unit_m"] = options.unit_m;
+  const double share = 100.0 * static_cast<double>(summary.valid_pixels) /
+                       static_cast<double>(depth_m.pixels().size());
+  result.text += fmt::format("  depth map, {:.1f} % valid{}", share, summary.text());
+  if (summary.valid_pixels > 0) result.text += fmt::format(" at {} m a step", options.unit_m);
+  result.text += "\n";
 }
 
-Description describe_image(const InfoCommand& command) {
+Result describe_image(const InfoCommand& command) {
   const ImageInfo info = image_info(command.file);
-  Description result;
+  Result result;
   result.document = {{"format", to_string(info.format)},
                      {"width", info.width},
                      {"height", info.height},
@@ -131,12 +113,12 @@ double view_deg(int pixels, double focal_px, double centre_px) {
   return angle * 180 / std::numbers::pi;
 }
 
-Description describe_camera(const InfoCommand& command) {
+Result describe_camera(const InfoCommand& command) {
   const CameraFile file = read_camera_json(command.file);
   const Camera& c = file.camera;
   const double horizontal = view_deg(c.width, c.fx_px, c.cx_px);
   const double vertical = view_deg(c.height, c.fy_px, c.cy_px);
-  Description result;
+  Result result;
   result.document = camera_to_json(file);
   result.document["horizontal_view_deg"] = horizontal;
   result.document["vertical_view_deg"] = vertical;
@@ -148,7 +130,7 @@ Description describe_camera(const InfoCommand& command) {
   return result;
 }
 
-Description describe_file(const InfoCommand& command) {
+Result describe_file(const InfoCommand& command) {
   switch (kind_of_content(command.file)) {
     case FileKind::kImage:
       return describe_image(command);
@@ -174,8 +156,7 @@ void add_info(CLI::App& app) {
       ->check(CLI::Range(1e-9, 1e9));
   command->callback([state]() {
     context_for(state->common.device);
-    const Description description = describe_file(*state);
-    print_result(state->common, description.document, description.text);
+    print_result(state->common, describe_file(*state));
   });
 }
 

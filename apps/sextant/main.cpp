@@ -3,7 +3,7 @@
 
 #include <new>
 
-#include "apps/sextant/command.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/core/build_config.h"
 #include "sextant/core/error.h"
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sextant/geometry/mesh.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/options_cli.h"
-#include "apps/sextant/surface_input.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/input/surface_input.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
 #include "sextant/surface/normals.h"
@@ -123,7 +122,8 @@ void run(const MeshCommand& command) {
   const Cloud on_host = to_host(context, cloud);
   const std::vector<char> used = used_points(triangles, on_host.size());
   const auto vertices = std::count(used.begin(), used.end(), 1);
-  nlohmann::json document{
+  Result result;
+  result.document = {
       {"input", command.input.file},
       {"device", to_string(context.device())},
       {"points", on_host.size()},
@@ -131,20 +131,18 @@ void run(const MeshCommand& command) {
       {"triangles", triangles.size()},
       {"statistics", to_json(statistics, edge_limits(statistics, command.triangulate))},
       {"times_ms", times.to_json()}};
-  std::string text = fmt::format("{}: {} triangles over {} of {} points, {:.2f} mm apart ({})\n",
-                                 command.input.file, triangles.size(), vertices, on_host.size(),
-                                 1000 * statistics.resolution_m, times.text());
+  result.text = fmt::format("{}: {} triangles over {} of {} points, {:.2f} mm apart ({})\n",
+                            command.input.file, triangles.size(), vertices, on_host.size(),
+                            1000 * statistics.resolution_m, times.text());
   if (!command.picture.empty()) {
     write_image(command.picture, picture_of(on_host, used));
-    document["picture"] = command.picture;
-    text += fmt::format("wrote {}\n", command.picture);
+    result.wrote("picture", command.picture);
   }
   if (!command.output.empty()) {
     write_geometry_noting(command.output, compact(on_host, triangles, used));
-    document["output"] = command.output;
-    text += fmt::format("wrote {}\n", command.output);
+    result.wrote("output", command.output);
   }
-  print_result(command.common, document, text);
+  print_result(command.common, result);
 }
 
 }  // namespace
@@ -162,9 +160,7 @@ void add_mesh(CLI::App& app) {
   add_flags(*command, state->statistics);
   add_flags(*command, state->triangulate);
   command->callback([state]() {
-    if (state->output.empty() && state->picture.empty()) {
-      throw CLI::ValidationError("nothing to write: pass --output or --picture");
-    }
+    require_an_output({state->output, state->picture}, "--output or --picture");
     run(*state);
   });
 }

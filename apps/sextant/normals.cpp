@@ -5,10 +5,11 @@
 
 #include <algorithm>
 
-#include "apps/sextant/cloud_picture.h"
-#include "apps/sextant/command.h"
-#include "apps/sextant/options_cli.h"
-#include "apps/sextant/surface_input.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/input/surface_input.h"
+#include "apps/sextant/picture/cloud_picture.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
 #include "sextant/render/color_map.h"
@@ -149,29 +150,27 @@ void run(const NormalsCommand& command, bool neighbours_given) {
   const Method method = method_for(command, cloud.organised(), neighbours_given);
   cloud.normals =
       times.time("normals", context, [&] { return normals_by(method, context, command, cloud); });
-  TriangleMesh result;
-  result.vertices = to_host(context, cloud);
-  const Cloud& vertices = result.vertices;
+  TriangleMesh mesh;
+  mesh.vertices = to_host(context, cloud);
+  const Cloud& vertices = mesh.vertices;
   const auto valid = std::count_if(vertices.normals.host().begin(), vertices.normals.host().end(),
                                    [](const Vec3f& n) { return is_finite(n); });
-  nlohmann::json document{
-      {"input", command.input.file},       {"device", to_string(context.device())},
-      {"points", vertices.size()},         {"normals", valid},
-      {"organised", vertices.organised()}, {"method", name_of(method, kMethods)},
-      {"times_ms", times.to_json()}};
-  std::string text = fmt::format("{}: {} normals for {} points ({})\n", command.input.file, valid,
-                                 vertices.size(), times.text());
+  Result result;
+  result.document = {{"input", command.input.file},       {"device", to_string(context.device())},
+                     {"points", vertices.size()},         {"normals", valid},
+                     {"organised", vertices.organised()}, {"method", name_of(method, kMethods)},
+                     {"times_ms", times.to_json()}};
+  result.text = fmt::format("{}: {} normals for {} points ({})\n", command.input.file, valid,
+                            vertices.size(), times.text());
   if (!command.picture.empty()) {
     write_image(command.picture, picture_of(vertices, method));
-    document["picture"] = command.picture;
-    text += fmt::format("wrote {}\n", command.picture);
+    result.wrote("picture", command.picture);
   }
   if (!command.output.empty()) {
-    write_geometry_noting(command.output, result);
-    document["output"] = command.output;
-    text += fmt::format("wrote {}\n", command.output);
+    write_geometry_noting(command.output, mesh);
+    result.wrote("output", command.output);
   }
-  print_result(command.common, document, text);
+  print_result(command.common, result);
 }
 
 }  // namespace
@@ -205,9 +204,7 @@ void add_normals(CLI::App& app) {
   add_flags(*command, state->voting, {},
             {"sigma_m", "orient", "viewpoint_x_m", "viewpoint_y_m", "viewpoint_z_m"});
   command->callback([state, command]() {
-    if (state->output.empty() && state->picture.empty()) {
-      throw CLI::ValidationError("nothing to write: pass --output or --picture");
-    }
+    require_an_output({state->output, state->picture}, "--output or --picture");
     run(*state, command->count("--k") + command->count("--radius-m") > 0);
   });
 }

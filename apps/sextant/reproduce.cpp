@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/experiments.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/experiments/experiments.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/core/error.h"
 
 namespace sextant::app {
@@ -55,13 +56,14 @@ std::string or_dash(const std::optional<double>& value) {
 }
 
 std::string to_text(const Experiment& experiment, const std::string& device,
-                    const std::vector<bench::Row>& rows) {
+                    const std::vector<measure::Row>& rows) {
   std::string text = fmt::format("{}: {}\non {}\n\n", experiment.name, experiment.what, device);
   std::size_t width = 0;
-  for (const bench::Row& row : rows) width = std::max(width, row.what.size() + row.unit.size() + 3);
+  for (const measure::Row& row : rows)
+    width = std::max(width, row.what.size() + row.unit.size() + 3);
   text +=
       fmt::format("{:<{}} {:>9} {:>9} {:>9} {:>9}\n", "", width, "paper", "peer", "ours", "goal");
-  for (const bench::Row& row : rows) {
+  for (const measure::Row& row : rows) {
     const char* verdict = row.met ? (*row.met ? "met" : "missed") : "";
     text += fmt::format("{:<{}} {:>9} {:>9} {:>9.4g} {:>9} {:>9}\n",
                         fmt::format("{} [{}]", row.what, row.unit), width, or_dash(row.paper),
@@ -84,7 +86,7 @@ void list(const CommonOptions& options) {
     names.push_back({{"name", experiment.name}, {"what", experiment.what}});
     text += fmt::format("{:<26} {}\n", experiment.name, experiment.what);
   }
-  print_result(options, {{"experiments", names}}, text);
+  print_result(options, {{{"experiments", names}}, text});
 }
 
 void run(const ReproduceCommand& command) {
@@ -95,9 +97,9 @@ void run(const ReproduceCommand& command) {
   for (const DeviceInfo& info : list_devices().devices) {
     if (info.device == context.device()) device = info.name;
   }
-  const std::vector<bench::Row> rows = experiment.run(context);
-  print_result(command.common, bench::to_json(experiment.name, device, rows),
-               to_text(experiment, device, rows));
+  const std::vector<measure::Row> rows = experiment.run(context);
+  print_result(command.common, {measure::to_json(experiment.name, device, rows),
+                                to_text(experiment, device, rows)});
 }
 
 }  // namespace

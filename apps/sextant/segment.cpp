@@ -5,9 +5,10 @@
 
 #include <numeric>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/options_cli.h"
-#include "apps/sextant/surface_input.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/input/surface_input.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/png.h"
@@ -60,19 +61,6 @@ Regions find_regions(const Context& context, const SegmentCommand& command, Clou
   });
   return {to_host(context, found.labels), std::move(found.regions)};
 }
-
-/// The flags of clouds but those that images have under the same name.
-class CloudFlags {
- public:
-  explicit CloudFlags(CLI::App& command) : add_(command) {}
-  template <class T>
-  void operator()(std::string_view name, T& field, std::string_view help, Range range) const {
-    if (name != "min_points" && name != "merge_angle_rad") add_(name, field, help, range);
-  }
-
- private:
-  FlagAdder add_;
-};
 
 nlohmann::json numbers(const Vec3f& v) { return {v.x, v.y, v.z}; }
 
@@ -163,33 +151,29 @@ void run(const SegmentCommand& command) {
       [](std::int64_t sum, const SurfaceRegion& region) { return sum + region.points; });
   nlohmann::json list = nlohmann::json::array();
   for (const SurfaceRegion& region : found.regions) list.push_back(to_json(region));
-  nlohmann::json document{
-      {"input", command.input.file},     {"device", to_string(context.device())},
-      {"points", cloud.size()},          {"organised", cloud.organised()},
-      {"points_in_regions", in_regions}, {"regions", list},
-      {"times_ms", times.to_json()}};
-  std::string text = fmt::format("{}: {} regions with {} of {} points ({})\n{}", command.input.file,
-                                 found.regions.size(), in_regions, cloud.size(), times.text(),
-                                 table(found.regions, command.rows));
+  Result result;
+  result.document = {{"input", command.input.file},     {"device", to_string(context.device())},
+                     {"points", cloud.size()},          {"organised", cloud.organised()},
+                     {"points_in_regions", in_regions}, {"regions", list},
+                     {"times_ms", times.to_json()}};
+  result.text = fmt::format("{}: {} regions with {} of {} points ({})\n{}", command.input.file,
+                            found.regions.size(), in_regions, cloud.size(), times.text(),
+                            table(found.regions, command.rows));
   const ImageView<const std::int32_t> labels{found.labels.data(), cloud.width, cloud.height,
                                              cloud.width, Device{}};
-  const auto wrote = [&](const char* key, const std::string& file) {
-    document[key] = file;
-    text += fmt::format("wrote {}\n", file);
-  };
   if (!command.labels.empty()) {
     write_labels(command.labels, labels, found.regions.size());
-    wrote("labels", command.labels);
+    result.wrote("labels", command.labels);
   }
   if (!command.picture.empty()) {
     write_image(command.picture, label_map(labels));
-    wrote("picture", command.picture);
+    result.wrote("picture", command.picture);
   }
   if (!command.output.empty()) {
     write_cloud(command.output, to_host(context, cloud), found.labels);
-    wrote("output", command.output);
+    result.wrote("output", command.output);
   }
-  print_result(command.common, document, text);
+  print_result(command.common, result);
 }
 
 }  // namespace
@@ -213,7 +197,8 @@ void add_segment(CLI::App& app) {
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
   add_flags(*command, state->organised);
-  CloudSegmentOptions::fields(state->unorganised, CloudFlags(*command));
+  // Images and clouds have these two in common.
+  add_flags(*command, state->unorganised, {}, {"min_points", "merge_angle_rad"});
   command->callback([state]() {
     state->unorganised.min_points = state->organised.min_points;
     state->unorganised.merge_angle_rad = state->organised.merge_angle_rad;

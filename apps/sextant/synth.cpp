@@ -4,8 +4,9 @@
 #include <filesystem>
 #include <set>
 
-#include "apps/sextant/command.h"
-#include "apps/sextant/options_cli.h"
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/subcommands.h"
 #include "sextant/io/camera_json.h"
 #include "sextant/io/json_file.h"
 #include "sextant/io/ply.h"
@@ -197,14 +198,14 @@ void write_frame(const Context& context, const SynthCommand& command, const Fram
 }
 
 void list_objects(const SynthCommand& command) {
-  json document = json::array();
+  json objects = json::array();
   std::string text;
   for (const CatalogueEntry& entry : object_catalogue()) {
     const std::string set(name_of(entry.set, kObjectSets));
-    document.push_back({{"name", entry.name}, {"set", set}, {"description", entry.description}});
+    objects.push_back({{"name", entry.name}, {"set", set}, {"description", entry.description}});
     text += fmt::format("{:<16} {:<8} {}\n", entry.name, set, entry.description);
   }
-  print_result(command.common, {{"objects", document}}, text);
+  print_result(command.common, {{{"objects", objects}}, text});
 }
 
 void run(const SynthCommand& command) {
@@ -215,11 +216,9 @@ void run(const SynthCommand& command) {
   const Frame frame = command.scene == "table" ? table_frame(context, command, files)
                                                : analytic_frame(command, files);
   write_frame(context, command, frame, files);
-  std::string text;
-  for (const std::string& file : files) text += fmt::format("wrote {}\n", file);
-  json document = frame.truth;
-  document["files"] = files;
-  print_result(command.common, document, text);
+  Result result{frame.truth, {}};
+  result.wrote("files", files);
+  print_result(command.common, result);
 }
 
 }  // namespace

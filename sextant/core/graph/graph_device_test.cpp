@@ -98,7 +98,9 @@ TEST(Graph, KeepsAdoptedMemoryThatDiesWhileItIsRecorded) {
       EXPECT_EQ(released, 0);
       graph.launch();
       context.synchronize();
-      if (context.is_cuda()) EXPECT_EQ(released, 0);  // on the CPU each launch adopts afresh
+      if (context.is_cuda()) {
+        EXPECT_EQ(released, 0);  // on the CPU each launch adopts afresh
+      }
     }
     EXPECT_EQ(released, 1);
     EXPECT_EQ(to_host(context, owner), (std::vector<std::int32_t>{4, 9}));

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/sextant/command/command.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "sextant/core/error.h"
+#include "sextant/io/geometry_file.h"
+
+namespace sextant::app {
+
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
+                      const std::string& example, CommonOptions& options) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->footer("\nExample:\n  " + example);
+  command->add_option("--device", options.device, "cpu, cuda, cuda:N or best")
+      ->capture_default_str();
+  command->add_flag("--json", options.json, "one JSON document on stdout");
+  return command;
+}
+
+Context context_for(const std::string& device) {
+  if (device == "best") return Context::best();
+  if (device == "cpu") return Context::cpu();
+  if (device == "cuda") return Context::cuda();
+  constexpr std::string_view kPrefix = "cuda:";
+  if (device.rfind(kPrefix, 0) == 0) {
+    int ordinal = -1;
+    const char* end = device.data() + device.size();
+    const auto [stopped, error] = std::from_chars(device.data() + kPrefix.size(), end, ordinal);
+    if (error == std::errc() && stopped == end) return Context::cuda(ordinal);
+  }
+  fail("--device: '", device, "' is none of cpu, cuda, cuda:N and best");
+}
+
+void Result::wrote(const char* key, const std::string& file) {
+  document[key] = file;
+  text += fmt::format("wrote {}\n", file);
+}
+
+void Result::wrote(const char* key, const std::vector<std::string>& files) {
+  document[key] = files;
+  for (const std::string& file : files) text += fmt::format("wrote {}\n", file);
+}
+
+void print_result(const CommonOptions& options, const Result& result) {
+  const std::string output = options.json ? result.document.dump(2) + "\n" : result.text;
+  const bool written = std::fwrite(output.data(), 1, output.size(), stdout) == output.size() &&
+                       std::fflush(stdout) == 0;
+  require(written, "cannot write to standard output");
+}
+
+void require_an_output(std::initializer_list<std::string_view> files, const std::string& flags) {
+  for (const std::string_view file : files) {
+    if (!file.empty()) return;
+  }
+  throw CLI::ValidationError("nothing to write: pass " + flags);
+}
+
+void note(const std::string& text) { fmt::print(stderr, "{}\n", text); }
+
+void note_dropped(const std::string& file, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    note(fmt::format("{}: this format cannot hold {}; left out", file, part));
+  }
+}
+
+void write_geometry_noting(const std::string& file, const TriangleMesh& mesh) {
+  note_dropped(file, write_geometry(file, mesh));
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/core/context.h"
+
+namespace sextant {
+struct TriangleMesh;
+}
+
+namespace sextant::app {
+
+/// What every subcommand takes.
+struct CommonOptions {
+  std::string device = "best";
+  bool json = false;
+};
+
+/// Adds a subcommand with --device and --json; `example` ends its help text.
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
+                      const std::string& example, CommonOptions& options);
+
+/// The context that --device names: cpu, cuda, cuda:1 or best.
+Context context_for(const std::string& device);
+
+/// What a subcommand found, for programs and for people.
+struct Result {
+  nlohmann::json document;
+  std::string text;
+
+  /// Says in both that a file was written, or several; `key` is its name in the document.
+  void wrote(const char* key, const std::string& file);
+  void wrote(const char* key, const std::vector<std::string>& files);
+};
+
+/// Prints one document on stdout with --json, else the text for people.
+void print_result(const CommonOptions& options, const Result& result);
+
+/// Throws a usage error unless one of the outputs has a name; `flags` says which options name them.
+void require_an_output(std::initializer_list<std::string_view> files, const std::string& flags);
+
+/// Prints a remark for people on stderr, so that stdout stays a document.
+void note(const std::string& text);
+
+/// Prints a remark for each part of the geometry that the format of a file cannot hold.
+void note_dropped(const std::string& file, const std::vector<std::string>& parts);
+
+/// Writes geometry, with such remarks.
+void write_geometry_noting(const std::string& file, const TriangleMesh& mesh);
+
+}  // namespace sextant::app

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/sextant/command/progress_bar.h"
+#include "sextant/core/context.h"
+
+namespace sextant::app {
+
+/// Milliseconds of each step of a command, in the order they ran.
+class StepTimes {
+ public:
+  StepTimes() { stop_on_interrupt(); }
+
+  /// Does not begin the step after Ctrl-C.
+  template <class Work>
+  auto time(const char* step, const Context& context, const Work& work) {
+    throw_if_interrupted();
+    const auto start = std::chrono::steady_clock::now();
+    auto result = work();
+    context.synchronize();
+    const std::chrono::duration<double, std::milli> taken =
+        std::chrono::steady_clock::now() - start;
+    steps_.emplace_back(step, taken.count());
+    return result;
+  }
+  nlohmann::json to_json() const {
+    nlohmann::json document = nlohmann::json::object();
+    for (const auto& [step, time_ms] : steps_) document[step] = time_ms;
+    return document;
+  }
+  std::string text() const {
+    std::string line;
+    for (const auto& [step, time_ms] : steps_) {
+      line += fmt::format("{}{} {:.2f} ms", line.empty() ? "" : ", ", step, time_ms);
+    }
+    return line;
+  }
+
+ private:
+  std::vector<std::pair<std::string, double>> steps_;
+};
+
+}  // namespace sextant::app

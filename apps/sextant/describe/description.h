@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "apps/sextant/describe/described_surface.h"
+#include "sextant/descriptor/descriptor_file.h"
+#include "sextant/descriptor/keypoints.h"
+#include "sextant/descriptor/shot.h"
+#include "sextant/descriptor/tensor.h"
+
+namespace sextant::app {
+
+/// Where a surface is described.
+enum class KeypointChoice : std::int32_t { kDefault, kAll, kVoxel, kIss, kRandom };
+inline constexpr Choice<KeypointChoice> kKeypointChoices[] = {{"default", KeypointChoice::kDefault},
+                                                              {"all", KeypointChoice::kAll},
+                                                              {"voxel", KeypointChoice::kVoxel},
+                                                              {"iss", KeypointChoice::kIss},
+                                                              {"random", KeypointChoice::kRandom}};
+
+/// What `describe` computes. Lengths of 0 are taken from the resolution of the surface.
+struct DescribeOptions {
+  DescriptorKind descriptor = DescriptorKind::kShot;
+  KeypointChoice keypoints = KeypointChoice::kDefault;
+  std::int64_t count = 0;  ///< at most so many, drawn at random; 0: all, of `random` the default
+  std::uint64_t seed = 0;
+  bool keep_invalid = false;
+  float radius_m = 0;
+  float radius_resolutions = 15;
+  float leaf_m = 0;
+  float leaf_resolutions = 5;
+  float iss_salient_radius_m = 0;
+  float iss_non_max_radius_m = 0;
+  ShotOptions shot;
+  IssOptions iss;
+  PairsOptions pairs;
+  TensorOptions tensor;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor&& visit) {
+    visit("descriptor", self.descriptor, "what is computed", kDescriptorKinds);
+    visit("keypoints", self.keypoints,
+          "where: all points, one a voxel, ISS keypoints, or drawn at random; default: voxel, for "
+          "tensors random pairs",
+          kKeypointChoices);
+    visit("count", self.count,
+          "at most so many, drawn at random; 0: as many as there are, of random ones 1000, or 200 "
+          "tensors",
+          Range{0, 1e12});
+    visit("seed", self.seed, "of what is drawn at random", Range{0, 18446744073709551615.0});
+    visit("keep_invalid", self.keep_invalid,
+          "also write keypoints without a descriptor, as NaN, so that rows are keypoints");
+    visit("radius_m", self.radius_m, "of SHOT's sphere; 0: radius_resolutions", Range{0, 1e6});
+    visit("radius_resolutions", self.radius_resolutions,
+          "of SHOT's sphere in multiples of the resolution", Range{1, 1e6});
+    visit("leaf_m", self.leaf_m, "edge of the voxels; 0: leaf_resolutions", Range{0, 1e6});
+    visit("leaf_resolutions", self.leaf_resolutions,
+          "edge of the voxels in multiples of the resolution", Range{1e-3, 1e6});
+    visit("iss_salient_radius_m", self.iss_salient_radius_m,
+          "of ISS's scatter matrix; 0: 6 resolutions", Range{0, 1e6});
+    visit("iss_non_max_radius_m", self.iss_non_max_radius_m,
+          "within which ISS keeps the most salient point; 0: 4 resolutions", Range{0, 1e6});
+  }
+};
+
+/// What was computed, and what is worth knowing about it.
+struct Description {
+  DescriptorFile file;
+  nlohmann::json facts;  ///< keypoints, invalid ones by reason, neighbours or bins of each
+  std::string text;      ///< the same for people
+};
+
+Description describe_shot(const Context& context, const DescribedSurface& surface,
+                          const DescribeOptions& options, StepTimes& times);
+Description describe_tensors(const Context& context, const DescribedSurface& surface,
+                             const DescribeOptions& options, StepTimes& times);
+
+/// {"mean": ..., "median": ...} of some numbers, null without any.
+nlohmann::json mean_and_median(std::vector<double> numbers);
+
+}  // namespace sextant::app

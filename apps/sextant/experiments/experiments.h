@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measure/report.h"
+#include "sextant/core/context.h"
+
+namespace sextant::app {
+
+/// An experiment of a paper that `sextant reproduce NAME` runs again.
+struct Experiment {
+  const char* name;
+  const char* what;  ///< one line: the paper's table or figure
+  std::vector<measure::Row> (*run)(const Context& context);
+};
+
+std::vector<measure::Row> normals_bilateral(const Context& context);
+std::vector<measure::Row> surface_speed(const Context& context);
+std::vector<measure::Row> voting_error(const Context& context);
+std::vector<measure::Row> voting_kernel(const Context& context);
+std::vector<measure::Row> voting_scan(const Context& context);
+std::vector<measure::Row> voting_speed(const Context& context);
+std::vector<measure::Row> tensor_speed(const Context& context);
+std::vector<measure::Row> shot_speed(const Context& context);
+std::vector<measure::Row> shot_descriptiveness(const Context& context);
+std::vector<measure::Row> curvature_accuracy(const Context& context);
+std::vector<measure::Row> curvature_distance(const Context& context);
+std::vector<measure::Row> curvature_noise(const Context& context);
+std::vector<measure::Row> curvature_speed(const Context& context);
+std::vector<measure::Row> curvature_correspondence(const Context& context);
+
+}  // namespace sextant::app

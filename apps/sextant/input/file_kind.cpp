@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/sextant/input/file_kind.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "sextant/core/error.h"
+#include "sextant/io/file.h"
+#include "sextant/io/jpeg.h"
+#include "sextant/io/png.h"
+
+namespace sextant::app {
+
+const char* describe(FileKind kind) {
+  if (kind == FileKind::kImage) return "an image";
+  if (kind == FileKind::kCamera) return "a camera";
+  return "a cloud or mesh";
+}
+
+std::string lower_extension(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+FileKind kind_of_content(const std::filesystem::path& path) {
+  FileReader reader(path);
+  const std::span<const std::byte> start = reader.peek(8);
+  if (is_png(start) || is_jpeg(start)) return FileKind::kImage;
+  if (lower_extension(path) == ".json") return FileKind::kCamera;
+  return FileKind::kGeometry;
+}
+
+FileKind kind_of_extension(const std::filesystem::path& path) {
+  const std::string extension = lower_extension(path);
+  for (const char* known : {".ply", ".pcd", ".obj", ".vtk"}) {
+    if (extension == known) return FileKind::kGeometry;
+  }
+  for (const char* known : {".png", ".jpg", ".jpeg"}) {
+    if (extension == known) return FileKind::kImage;
+  }
+  fail(path.string(), ": unknown extension '", extension,
+       "'; use .ply, .pcd, .obj, .vtk, .png or .jpg");
+}
+
+bool is_depth_image(const ImageInfo& info) { return info.channels == 1 && info.bit_depth == 16; }
+
+}  // namespace sextant::app

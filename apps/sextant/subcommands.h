@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+// What the command line offers: each function adds one subcommand and stands in the file that has
+// its name.
+
+namespace sextant::app {
+
+void add_devices(CLI::App& app);
+void add_info(CLI::App& app);
+void add_convert(CLI::App& app);
+void add_synth(CLI::App& app);
+void add_depth(CLI::App& app);
+void add_normals(CLI::App& app);
+void add_curvature(CLI::App& app);
+void add_mesh(CLI::App& app);
+void add_segment(CLI::App& app);
+void add_describe(CLI::App& app);
+void add_reproduce(CLI::App& app);
+
+}  // namespace sextant::app
