@@ -145,7 +145,7 @@ Image<Rgb8> picture_of(const Cloud& cloud, Method method) {
 }
 
 void run(const NormalsCommand& command, bool neighbours_given) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   StepTimes times;
   Surface surface = read_surface_input(context, command.input, times);
   const Method method = method_for(command, surface.organised(), neighbours_given);
