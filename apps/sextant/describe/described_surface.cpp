@@ -6,30 +6,11 @@
 #include "apps/sextant/command/options_cli.h"
 #include "sextant/descriptor/mesh_tensor.h"
 #include "sextant/io/camera_json.h"
+#include "sextant/surface/cloud_resolution.h"
 
 namespace sextant::app {
 
 namespace {
-
-/// The mean distance of a point to the nearest that is not equal to it.
-float nearest_distance_m(const Context& context, View<const Vec3f> points) {
-  constexpr int kNearest = 3;  // itself, perhaps a copy, and another
-  const NeighbourGrid grid =
-      build_neighbour_grid(context, points, NeighbourGridOptions::for_nearest(kNearest));
-  const std::vector<float> squares =
-      to_host(context, k_nearest(context, grid, kNearest).distances_sq);
-  double sum = 0, count = 0;
-  for (std::size_t row = 0; row < squares.size(); row += kNearest) {
-    for (int i = 1; i < kNearest; ++i) {
-      const float square = squares[row + static_cast<std::size_t>(i)];
-      if (!(square > 0) || !std::isfinite(square)) continue;
-      sum += std::sqrt(static_cast<double>(square));
-      count += 1;
-      break;
-    }
-  }
-  return count > 0 ? static_cast<float>(sum / count) : NAN;
-}
 
 void prepare_organised(const Context& context, const DescribedSurfaceOptions& options,
                        DescribedSurface& surface, StepTimes& times) {
@@ -77,7 +58,7 @@ void prepare_cloud(const Context& context, const DescribedSurfaceOptions& option
     });
   }
   surface.resolution_m =
-      times.time("resolution", context, [&] { return nearest_distance_m(context, cloud.points); });
+      times.time("resolution", context, [&] { return cloud_resolution_m(context, cloud.points); });
 }
 
 }  // namespace
