@@ -72,8 +72,9 @@ PointCurvatures estimate(const Context& context, const Cloud& cloud,
   }
   CloudCurvatureOptions options = cloud_options(command, cloud);
   if (!(options.radius_m > 0)) {
-    options.radius_m =
+    const float radius_m =
         times.time("radius", context, [&] { return curvature_radius_m(context, cloud.points); });
+    if (radius_m > 0) options.radius_m = radius_m;
   }
   const CloudCurvature found = times.time("curvature", context, [&] {
     return estimate_cloud_curvature(context, cloud.points, cloud.normals, options);

@@ -57,7 +57,7 @@ Regions find_regions(const Context& context, const SegmentCommand& command, Clou
                                [&] { return estimate_cloud_normals(context, cloud.points); });
   }
   CloudSegmentation found = times.time("segment", context, [&] {
-    return segment_cloud(context, cloud.points, cloud.normals, command.unorganised);
+    return segment_cloud(context, cloud.points, cloud.normals, {}, command.unorganised);
   });
   return {to_host(context, found.labels), std::move(found.regions)};
 }
