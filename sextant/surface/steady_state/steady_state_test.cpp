@@ -257,7 +257,7 @@ void expect_steady(const Context& context, const std::function<void()>& function
   EXPECT_EQ(context.counters().synchronisations, before.synchronisations);
 }
 
-TEST(SteadyState, ASecondCallNeitherAllocatesNorWaits) {
+TEST(SurfaceSteadyState, ASecondCallNeitherAllocatesNorWaits) {
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     Frame frame(context);
@@ -273,7 +273,7 @@ TEST(SteadyState, ASecondCallNeitherAllocatesNorWaits) {
   }
 }
 
-TEST(SteadyState, OneWorkspaceServesAllOperations) {
+TEST(SurfaceSteadyState, OneWorkspaceServesAllOperations) {
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     Frame frame(context);
