@@ -36,9 +36,4 @@ void compute_tensors_into(const Context& context, const TensorMesh& mesh,
                           float resolution_m, const TensorOptions& options, TensorSet& tensors,
                           TensorWorkspace& workspace);
 
-/// The mean length of the edges of the triangles, a shared edge counted for each: the resolution
-/// that distances and bins of a mesh are measured in. NaN without triangles. Waits for the device.
-float mesh_resolution(const Context& context, View<const Vec3f> vertices,
-                      View<const Vec3i> triangles);
-
 }  // namespace sextant

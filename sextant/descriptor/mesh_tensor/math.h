@@ -160,29 +160,6 @@ void build_tensor_mesh(const Context& context, View<const Vec3i> triangles, cons
   for_each<GroupBox, kCuda>(context, groups, {mesh.boxes.data()});
 }
 
-/// The lengths of edges added up.
-struct EdgeLengths {
-  double length_m = 0;
-  double edges = 0;
-};
-struct AddLengths {
-  SEXTANT_HD EdgeLengths operator()(const EdgeLengths& a, const EdgeLengths& b) const {
-    return {a.length_m + b.length_m, a.edges + b.edges};
-  }
-};
-/// Those of one triangle that exists.
-struct TriangleLengths {
-  View<const Vec3f> vertices;
-  View<const Vec3i> triangles;
-  SEXTANT_HD EdgeLengths operator()(std::int64_t t) const {
-    const Vec3d a = cast<double>(vertex_at(vertices, triangles[t].x));
-    const Vec3d b = cast<double>(vertex_at(vertices, triangles[t].y));
-    const Vec3d c = cast<double>(vertex_at(vertices, triangles[t].z));
-    const double length = norm(b - a) + norm(c - b) + norm(a - c);
-    return std::isfinite(length) ? EdgeLengths{length, 3} : EdgeLengths{};
-  }
-};
-
 struct MeshTensorJob {
   View<const Vec3f> vertices = {};
   View<const Vec3f> normals = {};
@@ -234,8 +211,6 @@ inline std::int64_t mesh_scratch_words(std::int64_t leaves) { return 3 * leaves;
 
 void build_tensor_mesh_cuda(const Context& context, View<const Vec3i> triangles,
                             const Bounds& bounds, TensorMesh& mesh);
-void sum_edges_cuda(const Context& context, const TriangleLengths& lengths,
-                    View<EdgeLengths> result);
 void compute_mesh_tensors_cuda(const Context& context, const MeshTensorJob& job);
 
 }  // namespace sextant::detail::mesh_tensor

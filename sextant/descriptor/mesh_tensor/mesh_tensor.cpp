@@ -186,19 +186,4 @@ void compute_tensors_into(const Context& context, const TensorMesh& mesh,
   compute_mesh_tensors_cpu(context, job);
 }
 
-float mesh_resolution(const Context& context, View<const Vec3f> vertices,
-                      View<const Vec3i> triangles) {
-  require_on(context, vertices, "vertices");
-  require_on(context, triangles, "triangles");
-  Buffer<EdgeLengths> sum(context, 1);
-  const TriangleLengths lengths{vertices, triangles};
-  if (context.is_cpu()) {
-    transform_reduce(context, triangles.size, lengths, AddLengths{}, EdgeLengths{}, sum.view());
-  } else if constexpr (kBuiltWithCuda) {
-    sum_edges_cuda(context, lengths, sum);
-  }
-  const EdgeLengths total = to_host(context, sum)[0];
-  return total.edges > 0 ? static_cast<float>(total.length_m / total.edges) : NAN;
-}
-
 }  // namespace sextant

@@ -161,11 +161,6 @@ void build_tensor_mesh_cuda(const Context& context, View<const Vec3i> triangles,
   build_tensor_mesh(context, triangles, bounds, mesh);
 }
 
-void sum_edges_cuda(const Context& context, const TriangleLengths& lengths,
-                    View<EdgeLengths> result) {
-  transform_reduce(context, lengths.triangles.size, lengths, AddLengths{}, EdgeLengths{}, result);
-}
-
 void compute_mesh_tensors_cuda(const Context& context, const MeshTensorJob& job) {
   const std::int64_t room = min_of(job.pairs.size, job.out.capacity);
   const std::int64_t blocks = clamp<std::int64_t>(room, 1, kMeshBlocks);
