@@ -161,6 +161,7 @@ struct Ours {
   Image<Vec3f> points;
   Image<Vec3f> normals;
   Curvature out;
+  Workspace workspace;
 
   Ours(const Context& where, const Scene& scene)
       : context(where),
@@ -170,7 +171,8 @@ struct Ours {
   void run(const CurvatureOptions& options) {
     estimate_curvature_into(
         context, points, normals, options,
-        {out.k1_per_m, out.k2_per_m, out.direction1, out.normals, out.points, out.valid});
+        {out.k1_per_m, out.k2_per_m, out.direction1, out.normals, out.points, out.valid},
+        workspace);
   }
 };
 

@@ -267,7 +267,7 @@ void compare_triangulation(std::vector<Row>& rows) {
   const Image<Vec3f> points(copy(context, scene.points), kWidth, kHeight);
   const Image<Vec3f> normals = estimate_normals(context, points);
   Buffer<SurfaceStatistics> statistics(context, 1);
-  StatisticsWorkspace workspace;
+  Workspace workspace;
   Image<std::uint8_t> cells(context, kWidth - 1, kHeight - 1);
   const auto measure = [&] {
     surface_statistics_into(context, points, normals, {}, statistics, workspace);
@@ -345,7 +345,7 @@ void time_chain_on_cuda(std::vector<Row>& rows) {
   const Image<Vec3f> points(copy(context, make_scene(0.001).points), kWidth, kHeight);
   Image<Vec3f> normals(context, kWidth, kHeight);
   Buffer<SurfaceStatistics> statistics(context, 1);
-  StatisticsWorkspace workspace;
+  Workspace workspace;
   Image<std::uint8_t> cells(context, kWidth - 1, kHeight - 1);
   const auto time = [&](const std::string& what, const std::function<void()>& work) {
     work();  // makes room in the workspace

@@ -72,8 +72,9 @@ PointCurvatures estimate(const Context& context, const Surface& surface,
   }
   CloudCurvatureOptions options = cloud_options(command, surface);
   if (!(options.radius_m > 0)) {
-    options.radius_m =
+    const float radius_m =
         times.time("radius", context, [&] { return curvature_radius_m(context, surface.points); });
+    if (radius_m > 0) options.radius_m = radius_m;
   }
   const CloudCurvature found = times.time("curvature", context, [&] {
     return estimate_cloud_curvature(context, surface.points, surface.normals, options);

@@ -57,7 +57,7 @@ Regions find_regions(const Context& context, const SegmentCommand& command, Surf
                                  [&] { return estimate_cloud_normals(context, surface.points); });
   }
   CloudSegmentation found = times.time("segment", context, [&] {
-    return segment_cloud(context, surface.points, surface.normals, command.unorganised);
+    return segment_cloud(context, surface.points, surface.normals, {}, command.unorganised);
   });
   return {to_host(context, found.labels), std::move(found.regions)};
 }

@@ -14,8 +14,8 @@ namespace sextant {
 /// found out about them so far, all on one device. Operations take a surface and use whichever of
 /// its parts they need; those that add a part say so.
 ///
-///   Surface surface = surface_from_depth(context, depth_m, camera);   //
-///   depth/surface_from_depth.h estimate_normals(context, surface); // surface/surface_operations.h
+///   Surface surface = surface_from_depth(context, depth_m, camera);
+///   estimate_normals(context, surface);
 ///   const Buffer<std::int32_t> keypoints = uniform_keypoints(context, surface);
 ///   const ShotDescriptors shot = compute_shot(context, surface, keypoints);
 struct Surface : Cloud {

@@ -17,8 +17,8 @@
 namespace sextant {
 
 /// Whether windows of pixels may be used: the points have rows, and these are those of a camera at
-/// the origin. Where surface.camera_rows does not say, the points are looked at, which waits for the
-/// device and downloads them.
+/// the origin. Where surface.camera_rows does not say, the points are looked at, which waits for
+/// the device and downloads them.
 bool has_camera_rows(const Context& context, const Surface& surface);
 
 struct SurfaceNormalsOptions {
@@ -33,8 +33,9 @@ void estimate_normals(const Context& context, Surface& surface,
 
 /// Sets surface.resolution_m, how far neighbouring points lie apart: the mean length of the links
 /// between neighbouring pixels (SurfaceStatistics), the mean length of the edges of a mesh
-/// (mesh_resolution), or the spacing of points in any order (cloud_resolution_m). An organised
-/// surface needs its normals. NaN where there is nothing to measure. Waits for the device.
+/// (mesh_resolution), or the mean distance to the nearest neighbour of points in any order
+/// (cloud_resolution_m). An organised surface needs its normals. NaN where there is nothing to
+/// measure. Waits for the device.
 void estimate_resolution(const Context& context, Surface& surface);
 
 /// Sets surface.cells, and surface.resolution_m on the way, for an organised surface with normals.

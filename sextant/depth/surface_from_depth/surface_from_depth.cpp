@@ -16,9 +16,7 @@ Surface surface_from_depth(const Context& context, ImageView<const float> depth_
 
 Surface surface_from_depth(const Context& context, ImageView<const float> depth_m,
                            const Camera& camera, ImageView<const Rgb8> registered) {
-  require(registered.width == depth_m.width && registered.height == depth_m.height,
-          "registered: ", registered.width, " x ", registered.height, " px, but the depth has ",
-          depth_m.width, " x ", depth_m.height);
+  require_same_size(context, registered, depth_m, "registered", "depth_m");
   Surface surface = surface_from_depth(context, depth_m, camera);
   surface.colors = color_points(context, surface.points, registered);
   return surface;

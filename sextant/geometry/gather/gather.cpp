@@ -10,8 +10,7 @@ void gather_into(const Context& context, View<const T> from, View<const std::int
                  View<T> to) {
   require_on(context, from, "from");
   require_on(context, indices, "indices");
-  require_on(context, to, "to");
-  require(to.size == indices.size, "to: room for ", to.size, " elements instead of ", indices.size);
+  require_room(context, to, indices.size, "to");
   detail::for_each_anywhere(context, indices.size,
                             detail::gather::GatherElement<T>{from, indices.data, to.data});
 }

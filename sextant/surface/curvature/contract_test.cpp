@@ -293,8 +293,9 @@ TEST(CurvatureContract, IntoWritesWhatIsAskedForAndCanBeRecorded) {
     CurvatureViews out;
     out.k2_per_m = k2;
     out.normals = refined;
+    Workspace workspace;
     const Graph graph = Graph::capture(
-        context, [&] { estimate_curvature_into(context, points, normals, {}, out); });
+        context, [&] { estimate_curvature_into(context, points, normals, {}, out, workspace); });
     graph.launch();
     graph.launch();
     EXPECT_TRUE(same_bits(to_host(context, k2.pixels()), to_host(context, all.k2_per_m.pixels())));
@@ -369,10 +370,11 @@ TEST(CurvatureContract, SaysWhatIsWrong) {
   EXPECT_THROW(estimate_curvature(context, points, normals, {.weight_scale_m = NAN}), Error);
   CurvatureViews out;
   out.k1_per_m = small;
-  EXPECT_THROW(estimate_curvature_into(context, points, normals, {}, out), Error);
+  Workspace workspace;
+  EXPECT_THROW(estimate_curvature_into(context, points, normals, {}, out, workspace), Error);
   const std::string message =
       testing::error_message([&] { estimate_curvature(context, points, fewer); });
-  EXPECT_NE(message.find("normals: 3 x 3"), std::string::npos) << message;
+  EXPECT_NE(message.find("normals: is 3 x 3"), std::string::npos) << message;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/core/reduce.h"
 #include "sextant/surface/mesh_resolution.h"
 
 namespace sextant::detail::mesh_resolution {
@@ -34,8 +33,5 @@ struct TriangleLengths {
     return std::isfinite(length) ? EdgeLengths{length, 3} : EdgeLengths{};
   }
 };
-
-void sum_edges_cuda(const Context& context, const TriangleLengths& lengths,
-                    View<EdgeLengths> result);
 
 }  // namespace sextant::detail::mesh_resolution

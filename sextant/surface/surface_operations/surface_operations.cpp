@@ -41,8 +41,7 @@ void estimate_resolution(const Context& context, Surface& surface) {
   } else if (!surface.triangles.empty()) {
     surface.resolution_m = mesh_resolution(context, surface.points, surface.triangles);
   } else {
-    const float spacing_m = cloud_resolution_m(context, surface.points);
-    surface.resolution_m = spacing_m > 0 ? spacing_m : NAN;
+    surface.resolution_m = cloud_resolution_m(context, surface.points);
   }
 }
 
