@@ -39,10 +39,6 @@ std::vector<std::int32_t> finite_points(const Context& context, const Cloud& clo
   return indices;
 }
 
-float or_multiple(float length_m, float multiple, float resolution_m) {
-  return length_m > 0 ? length_m : multiple * resolution_m;
-}
-
 struct Keypoints {
   std::vector<std::int32_t> indices;
   nlohmann::json facts;
@@ -58,14 +54,11 @@ Keypoints choose_keypoints(const Context& context, const DescribedSurface& surfa
   result.facts["choice"] = name_of(choice, kKeypointChoices);
   std::int64_t count = options.count;
   if (choice == KeypointChoice::kVoxel) {
-    const UniformKeypointOptions voxels{
-        .leaf_m = or_multiple(options.leaf_m, options.leaf_resolutions, resolution_m)};
+    const UniformKeypointOptions voxels = resolved(options.voxels, resolution_m);
     result.facts["leaf_m"] = voxels.leaf_m;
     result.indices = to_host(context, uniform_keypoints(context, cloud.points, voxels));
   } else if (choice == KeypointChoice::kIss) {
-    IssOptions iss = options.iss;
-    iss.salient_radius_m = or_multiple(options.iss_salient_radius_m, 6, resolution_m);
-    iss.non_max_radius_m = or_multiple(options.iss_non_max_radius_m, 4, resolution_m);
+    const IssOptions iss = resolved(options.iss, resolution_m);
     result.facts["iss"] = options_to_json(iss);
     result.indices = to_host(context, iss_keypoints(context, cloud.points, iss));
   } else {
@@ -79,7 +72,9 @@ Keypoints choose_keypoints(const Context& context, const DescribedSurface& surfa
 
 ShotOptions shot_options(const DescribeOptions& options, float resolution_m) {
   ShotOptions shot = options.shot;
-  shot.radius_m = or_multiple(options.radius_m, options.radius_resolutions, resolution_m);
+  shot.radius_m = options.radius_m;
+  shot.radius_resolutions = options.radius_resolutions;
+  shot = resolved(shot, resolution_m);
   shot.content = options.descriptor == DescriptorKind::kShot        ? ShotContent::kShape
                  : options.descriptor == DescriptorKind::kColorShot ? ShotContent::kColor
                                                                     : ShotContent::kShapeAndColor;
@@ -99,10 +94,10 @@ nlohmann::json count_neighbours(const Context& context, const Cloud& cloud,
   const NeighbourGrid grid =
       build_neighbour_grid(context, cloud.points, NeighbourGridOptions::for_radius(radius_m / 2));
   const Buffer<Vec3f> queries = copy(context, positions);
-  Buffer<std::int64_t> counts(context, queries.size());
+  Buffer<std::int32_t> counts(context, queries.size());
   Workspace workspace;
   count_neighbours_into(context, grid, queries, radius_m, counts, workspace);
-  const std::vector<std::int64_t> on_host = to_host(context, counts);
+  const std::vector<std::int32_t> on_host = to_host(context, counts);
   return mean_and_median({on_host.begin(), on_host.end()});
 }
 

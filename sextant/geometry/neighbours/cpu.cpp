@@ -92,8 +92,10 @@ struct CountJob {
   CountRow row;
 
   SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold)
-                     SEXTANT_INLINED { row.counts[query.index] = tile.count_within(threshold); };
+    auto found = [&](const GridPoint& query, const CandidateTile& tile,
+                     float threshold) SEXTANT_INLINED {
+      row.counts[query.index] = static_cast<std::int32_t>(tile.count_within(threshold));
+    };
     auto none = [&](const GridPoint& query) { row.counts[query.index] = 0; };
     search_within(row.grid, row.queries, begin, end, row.radius_m, found, none);
   }
