@@ -209,7 +209,7 @@ TEST(MeshTensor, IsRecordedWithoutWaiting) {
     const Buffer<PointPair> list = copy(context, pairs);
     const Buffer<std::int32_t> count = copy(context, std::vector<std::int32_t>{3});
     TensorSet tensors(context, 2, 10);
-    TensorWorkspace workspace;
+    Workspace workspace;
     const auto frame = [&] {
       compute_tensors_into(context, on_device.mesh, list, count, 0.1f, {}, tensors, workspace);
     };
