@@ -8,14 +8,13 @@
 
 #include <algorithm>
 #include <map>
-#include <numbers>
 #include <tuple>
 
 #include "sextant/core/eigen3.h"
-#include "sextant/core/random.h"
 #include "sextant/descriptor/keypoints.h"
 #include "sextant/io/geometry_file.h"
 #include "tests/devices.h"
+#include "tests/parity_pcl/bumpy_surface.h"
 #include "tests/shared_data.h"
 
 namespace sextant {
@@ -24,14 +23,7 @@ namespace {
 std::vector<Vec3f> bumpy_surface(std::uint64_t seed, int count) {
   std::vector<Vec3f> points;
   for (int i = 0; i < count; ++i) {
-    const Random random{seed, static_cast<std::uint64_t>(i)};
-    const double z = 2.0 * static_cast<double>(random.uniform(0)) - 1.0;
-    const double turn = 2.0 * std::numbers::pi * static_cast<double>(random.uniform(1));
-    const double s = std::sqrt(1.0 - z * z);
-    const Vec3d u{s * std::cos(turn), s * std::sin(turn), z};
-    const double radius = 0.06 + 0.008 * std::sin(7.0 * u.x + 1.0) * std::cos(9.0 * u.y) +
-                          0.005 * std::sin(11.0 * u.z + 4.0 * u.x) + 1e-4 * random.normal(2);
-    points.push_back(cast<float>(u * radius + Vec3d{0.1, -0.2, 0.9}));
+    points.push_back(testing::BumpyPoint(seed, i, 1e-4).position);
   }
   return points;
 }

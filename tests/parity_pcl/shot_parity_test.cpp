@@ -8,16 +8,15 @@
 #include <pcl/search/kdtree.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "sextant/core/eigen3.h"
-#include "sextant/core/random.h"
 #include "sextant/descriptor/local_frame.h"
 #include "sextant/descriptor/shot.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/pcd.h"
 #include "sextant/surface/cloud_normals.h"
 #include "tests/devices.h"
+#include "tests/parity_pcl/bumpy_surface.h"
 #include "tests/shared_data.h"
 
 namespace sextant {
@@ -44,21 +43,16 @@ void choose_keypoints(Scene& scene, std::size_t step) {
   }
 }
 
-/// A closed, bumpy surface of about the size of a hand, at random points of it, with some noise.
+/// Random points of a bumpy surface in colours.
 Scene bumpy_scene(std::uint64_t seed, int count) {
   Scene scene;
   for (int i = 0; i < count; ++i) {
-    const Random random{seed, static_cast<std::uint64_t>(i)};
-    const double z = 2.0 * static_cast<double>(random.uniform(0)) - 1.0;
-    const double turn = 2.0 * std::numbers::pi * static_cast<double>(random.uniform(1));
-    const double s = std::sqrt(1.0 - z * z);
-    const Vec3d u{s * std::cos(turn), s * std::sin(turn), z};
-    const double radius = 0.06 + 0.008 * std::sin(7.0 * u.x + 1.0) * std::cos(9.0 * u.y) +
-                          0.005 * std::sin(11.0 * u.z + 4.0 * u.x) + 2e-4 * random.normal(2);
-    scene.points.push_back(cast<float>(u * radius + Vec3d{0.1, -0.2, 0.9}));
+    const testing::BumpyPoint point(seed, i, 2e-4);
+    const Vec3d& u = point.direction;
+    scene.points.push_back(point.position);
     scene.colors.push_back({static_cast<std::uint8_t>(128 + 120 * u.x),
                             static_cast<std::uint8_t>(128 + 100 * std::sin(9 * u.y)),
-                            static_cast<std::uint8_t>(random.below(256, 5))});
+                            static_cast<std::uint8_t>(point.random.below(256, 5))});
   }
   const Context context = Context::cpu();
   scene.normals = to_host(context, estimate_cloud_normals(context, view_of(scene.points),
