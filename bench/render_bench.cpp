@@ -95,7 +95,7 @@ Timed time_on(const Context& context, const Workload& work) {
   rendering.width = work.camera.width;
   rendering.height = work.camera.height;
   rendering.views = static_cast<int>(work.instances.size());
-  RenderWorkspace workspace;
+  Workspace workspace;
   const auto draw = [&] {
     render_into(context, scene, camera, instances, work.options, rendering, workspace);
     context.synchronize();

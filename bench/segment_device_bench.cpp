@@ -21,8 +21,10 @@ Result segment_on(const Context& context, const Image<Vec3f>& host_points) {
   Buffer<SurfaceRegion> regions(
       context, region_capacity(points.pixels().size(), SegmentOptions{}.min_points));
   Buffer<std::int32_t> count(context, 1);
-  const Spread time = time_graph(
-      context, [&] { segment_into(context, points, normals, {}, labels, regions, count); });
+  Workspace workspace;
+  const Spread time = time_graph(context, [&] {
+    segment_into(context, points, normals, {}, labels, regions, count, workspace);
+  });
   return {time.median, to_host(context, labels.pixels())};
 }
 

@@ -21,7 +21,7 @@ struct SurfaceChain {
   Buffer<Vec3f> points;
   Image<Vec3f> normals;
   Buffer<SurfaceStatistics> statistics;
-  StatisticsWorkspace statistics_workspace;
+  Workspace workspace;
   Image<std::uint8_t> cells;
 
   /// `depth_on_host_m` is what the camera sees.
@@ -45,7 +45,7 @@ struct SurfaceChain {
   void project() { deproject_into(context, filtered_m, camera, points); }
   void estimate() { estimate_normals_into(context, point_image(), {.method = method}, normals); }
   void gather_statistics() {
-    surface_statistics_into(context, point_image(), normals, {}, statistics, statistics_workspace);
+    surface_statistics_into(context, point_image(), normals, {}, statistics, workspace);
   }
   void mesh() { triangulate_into(context, point_image(), normals, statistics, {}, cells); }
   /// Depth in, triangles out.

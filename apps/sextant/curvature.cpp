@@ -15,7 +15,7 @@
 #include "sextant/io/image_file.h"
 #include "sextant/surface/cloud_curvature.h"
 #include "sextant/surface/curvature_measures.h"
-#include "sextant/surface/normals.h"
+#include "sextant/surface/surface_operations.h"
 
 namespace sextant::app {
 
@@ -56,11 +56,11 @@ CloudCurvatureOptions cloud_options(const CurvatureCommand& command, const Cloud
   return options;
 }
 
-PointCurvatures estimate(const Context& context, const Cloud& cloud,
+PointCurvatures estimate(const Context& context, const Surface& surface,
                          const CurvatureCommand& command, bool by_pixels, StepTimes& times) {
   const auto on_host = [&](const auto& buffer) { return to_host_buffer(context, buffer); };
   if (by_pixels) {
-    const ImageView<const Vec3f> points = organised_points(cloud);
+    const ImageView<const Vec3f> points = surface.point_image();
     const Image<Vec3f> normals =
         times.time("normals", context, [&] { return estimate_normals(context, points); });
     const Curvature found = times.time("curvature", context, [&] {
@@ -70,13 +70,14 @@ PointCurvatures estimate(const Context& context, const Cloud& cloud,
             on_host(found.direction1.pixels()), on_host(found.normals.pixels()),
             on_host(found.points.pixels())};
   }
-  CloudCurvatureOptions options = cloud_options(command, cloud);
+  CloudCurvatureOptions options = cloud_options(command, surface);
   if (!(options.radius_m > 0)) {
-    options.radius_m =
-        times.time("radius", context, [&] { return curvature_radius_m(context, cloud.points); });
+    const float radius_m =
+        times.time("radius", context, [&] { return curvature_radius_m(context, surface.points); });
+    if (radius_m > 0) options.radius_m = radius_m;
   }
   const CloudCurvature found = times.time("curvature", context, [&] {
-    return estimate_cloud_curvature(context, cloud.points, cloud.normals, options);
+    return estimate_cloud_curvature(context, surface.points, surface.normals, options);
   });
   return {on_host(found.k1_per_m), on_host(found.k2_per_m), on_host(found.direction1),
           on_host(found.normals), on_host(found.points)};
@@ -123,38 +124,37 @@ nlohmann::json quantiles(const Buffer<float>& values) {
 }
 
 void run(const CurvatureCommand& command) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   StepTimes times;
-  const Cloud cloud = read_surface_input(context, command.input, times);
-  require(command.picture.empty() || cloud.organised(), "--picture: the points of ",
+  const Surface surface = read_surface_input(context, command.input, times);
+  require(command.picture.empty() || surface.organised(), "--picture: the points of ",
           command.input.file, " are in no rows");
-  const bool by_pixels =
-      command.viewpoint_m.empty() && cloud.organised() && seen_from_origin(to_host(context, cloud));
-  if (cloud.organised() && !by_pixels && command.viewpoint_m.empty()) {
+  const bool by_pixels = command.viewpoint_m.empty() && has_camera_rows(context, surface);
+  if (surface.organised() && !by_pixels && command.viewpoint_m.empty()) {
     note(command.input.file +
          ": its rows are not those of a camera at the origin, so its points are taken in any order;"
          " --viewpoint-m says where the sensor stood");
   }
-  PointCurvatures found = estimate(context, cloud, command, by_pixels, times);
+  PointCurvatures found = estimate(context, surface, command, by_pixels, times);
   const auto valid = std::count_if(found.k1_per_m.host().begin(), found.k1_per_m.host().end(),
                                    [](float k) { return std::isfinite(k); });
   Result result;
   result.document = {{"input", command.input.file},
                      {"device", to_string(context.device())},
-                     {"points", cloud.size()},
+                     {"points", surface.size()},
                      {"curvatures", valid},
-                     {"organised", cloud.organised()},
+                     {"organised", surface.organised()},
                      {"patches", by_pixels ? "pixels" : "neighbours"},
                      {"k1_per_m", quantiles(found.k1_per_m)},
                      {"k2_per_m", quantiles(found.k2_per_m)},
                      {"times_ms", times.to_json()}};
   result.text = fmt::format("{}: curvature of {} of {} points ({})\n", command.input.file, valid,
-                            cloud.size(), times.text());
+                            surface.size(), times.text());
   if (!command.picture.empty()) {
     const ImageView<const float> k1{
-        found.k1_per_m.data(), cloud.width, cloud.height, cloud.width, {}};
+        found.k1_per_m.data(), surface.width, surface.height, surface.width, {}};
     const ImageView<const float> k2{
-        found.k2_per_m.data(), cloud.width, cloud.height, cloud.width, {}};
+        found.k2_per_m.data(), surface.width, surface.height, surface.width, {}};
     const float limit_per_m =
         command.limit_per_m > 0 ? command.limit_per_m : fitting_limit_per_m(k1, k2);
     write_image(command.picture, curvature_picture(k1, k2, limit_per_m));
@@ -163,7 +163,7 @@ void run(const CurvatureCommand& command) {
   }
   if (!command.output.empty()) {
     TriangleMesh mesh;
-    mesh.vertices = to_host(context, cloud);
+    mesh.vertices = to_host(context, surface);
     attach(mesh.vertices, found, command.denoised);
     write_geometry_noting(command.output, mesh);
     result.wrote("output", command.output);

@@ -76,14 +76,15 @@ std::vector<std::string> write_outputs(const DescribeCommand& command,
 }
 
 void run(const DescribeCommand& command) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   if (!command.picture.empty()) {
     require(kind_of_extension(command.picture) == FileKind::kImage, command.picture,
             ": a picture is written as .png or .jpg");
   }
   StepTimes times;
-  const DescribedSurface surface = read_described_surface(context, command.surface, times);
   const bool tensor = command.options.descriptor == DescriptorKind::kTensor;
+  const bool with_triangles = tensor || !command.picture.empty();
+  const Surface surface = read_described_surface(context, command.surface, with_triangles, times);
   Description description =
       (tensor ? describe_tensors : describe_shot)(context, surface, command.options, times);
   description.file.resolution_m = surface.resolution_m;
@@ -100,7 +101,7 @@ void run(const DescribeCommand& command) {
                                     description.file.count());
     files.push_back(command.picture);
   }
-  const std::int64_t points = surface.cloud().size();
+  const std::int64_t points = surface.size();
   Result result;
   nlohmann::json& document = result.document;
   document = description.facts;
@@ -108,14 +109,14 @@ void run(const DescribeCommand& command) {
   document["device"] = to_string(context.device());
   document["descriptor"] = name_of(description.file);
   document["written"] = description.file.count();
-  document["surface"] = {{"kind", surface.kind},
+  document["surface"] = {{"kind", kind_of(surface)},
                          {"points", points},
-                         {"triangles", surface.mesh.triangles.size()},
+                         {"triangles", surface.triangles.size()},
                          {"resolution_m", surface.resolution_m}};
   document["times_ms"] = times.to_json();
   result.text =
       fmt::format("{}: {} of {} points, {:.2f} mm apart\n{}  {} on {}\n",
-                  command.surface.input.file, surface.kind, points, 1000 * surface.resolution_m,
+                  command.surface.input.file, kind_of(surface), points, 1000 * surface.resolution_m,
                   description.text, times.text(), to_string(context.device()));
   result.wrote("outputs", files);
   print_result(command.common, result);

@@ -9,8 +9,7 @@
 #include "apps/sextant/subcommands.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
-#include "sextant/surface/normals.h"
-#include "sextant/surface/triangulate.h"
+#include "sextant/surface/surface_operations.h"
 
 namespace sextant::app {
 
@@ -102,24 +101,18 @@ nlohmann::json to_json(const SurfaceStatistics& s, const EdgeLimits& limits) {
 }
 
 void run(const MeshCommand& command) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   StepTimes times;
-  Cloud cloud = read_surface_input(context, command.input, times);
-  require_organised(cloud, command.input.file);
-  const ImageView<const Vec3f> points = organised_points(cloud);
-  cloud.normals = times.time("normals", context, [&] {
-    return std::move(estimate_normals(context, points, command.normals).pixels());
-  });
-  const ImageView<const Vec3f> normals = organised_normals(cloud);
-  const SurfaceStatistics statistics = times.time("statistics", context, [&] {
-    return surface_statistics(context, points, normals, command.statistics);
-  });
-  const Image<std::uint8_t> cells = times.time("triangulate", context, [&] {
-    return triangulate(context, points, normals, statistics, command.triangulate);
+  Surface surface = read_surface_input(context, command.input, times);
+  require_organised(surface, command.input.file);
+  times.time("normals", context,
+             [&] { estimate_normals(context, surface, {.organised = command.normals}); });
+  const SurfaceStatistics statistics = times.time("triangulate", context, [&] {
+    return triangulate(context, surface, command.triangulate, command.statistics);
   });
   const Buffer<Vec3i> triangles = to_host_buffer(
-      context, times.time("indices", context, [&] { return triangle_indices(context, cells); }));
-  const Cloud on_host = to_host(context, cloud);
+      context, times.time("indices", context, [&] { return triangles_of(context, surface); }));
+  const Cloud on_host = to_host(context, surface);
   const std::vector<char> used = used_points(triangles, on_host.size());
   const auto vertices = std::count(used.begin(), used.end(), 1);
   Result result;

@@ -50,25 +50,26 @@ Method method_for(const NormalsCommand& command, bool organised, bool neighbours
   return neighbours_given ? Method::kPca : Method::kWeighted;
 }
 
-Buffer<Vec3f> window_normals(const Context& context, const Cloud& cloud, NormalsOptions options,
+Buffer<Vec3f> window_normals(const Context& context, const Surface& surface, NormalsOptions options,
                              NormalsMethod method) {
   options.method = method;
-  return std::move(estimate_normals(context, organised_points(cloud), options).pixels());
+  return std::move(estimate_normals(context, surface.point_image(), options).pixels());
 }
 
 /// Adds what voting says of the points, and returns their normals.
-Buffer<Vec3f> voted_normals(const Context& context, const NormalsCommand& command, Cloud& cloud) {
+Buffer<Vec3f> voted_normals(const Context& context, const NormalsCommand& command,
+                            Surface& surface) {
   VotingOptions options = command.voting;
   options.sigma_m = command.unorganised.sigma_m;
   options.orient = true;
   options.viewpoint_m = command.unorganised.viewpoint_m;
-  VotingResult result = vote(context, cloud.points, options);
+  VotingResult result = vote(context, surface.points, options);
   const std::vector<Saliency> saliencies = to_host(context, result.saliencies);
   const auto attach = [&](const char* name, float Saliency::*value) {
     std::vector<float> values;
     for (const Saliency& saliency : saliencies) values.push_back(saliency.*value);
-    std::erase_if(cloud.attributes, [&](const Attribute& a) { return a.name == name; });
-    cloud.attributes.push_back({name, copy(context, values)});
+    std::erase_if(surface.attributes, [&](const Attribute& a) { return a.name == name; });
+    surface.attributes.push_back({name, copy(context, values)});
   };
   attach("stick", &Saliency::stick);
   attach("plate", &Saliency::plate);
@@ -79,35 +80,35 @@ Buffer<Vec3f> voted_normals(const Context& context, const NormalsCommand& comman
 
 /// Normals of the quadrics that curvature is read from.
 Buffer<Vec3f> quadric_normals(const Context& context, const NormalsCommand& command,
-                              const Cloud& cloud) {
-  if (cloud.organised()) {
-    const Image<Vec3f> first = estimate_normals(context, organised_points(cloud));
-    return std::move(estimate_curvature(context, organised_points(cloud), first).normals.pixels());
+                              const Surface& surface) {
+  if (surface.organised()) {
+    const Image<Vec3f> first = estimate_normals(context, surface.point_image());
+    return std::move(estimate_curvature(context, surface.point_image(), first).normals.pixels());
   }
   CloudCurvatureOptions options;
   options.radius_m = command.unorganised.radius_m;
   options.viewpoint_m = command.unorganised.viewpoint_m;
-  return std::move(estimate_cloud_curvature(context, cloud.points, {}, options).normals);
+  return std::move(estimate_cloud_curvature(context, surface.points, {}, options).normals);
 }
 
 Buffer<Vec3f> normals_by(Method method, const Context& context, const NormalsCommand& command,
-                         Cloud& cloud) {
+                         Surface& surface) {
   CloudNormalsOptions unorganised = command.unorganised;
   switch (method) {
     case Method::kVoting:
-      return voted_normals(context, command, cloud);
+      return voted_normals(context, command, surface);
     case Method::kWeighted:
       unorganised.method = CloudNormalsMethod::kWeighted;
-      return estimate_cloud_normals(context, cloud.points, unorganised);
+      return estimate_cloud_normals(context, surface.points, unorganised);
     case Method::kQuadric:
-      return quadric_normals(context, command, cloud);
+      return quadric_normals(context, command, surface);
     case Method::kPca:
-      return cloud.organised()
-                 ? window_normals(context, cloud, command.organised, NormalsMethod::kPca)
-                 : estimate_cloud_normals(context, cloud.points, unorganised);
+      return surface.organised()
+                 ? window_normals(context, surface, command.organised, NormalsMethod::kPca)
+                 : estimate_cloud_normals(context, surface.points, unorganised);
     default:
-      require_organised(cloud, command.input.file);
-      return window_normals(context, cloud, command.organised, NormalsMethod::kRay);
+      require_organised(surface, command.input.file);
+      return window_normals(context, surface, command.organised, NormalsMethod::kRay);
   }
 }
 
@@ -144,14 +145,14 @@ Image<Rgb8> picture_of(const Cloud& cloud, Method method) {
 }
 
 void run(const NormalsCommand& command, bool neighbours_given) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   StepTimes times;
-  Cloud cloud = read_surface_input(context, command.input, times);
-  const Method method = method_for(command, cloud.organised(), neighbours_given);
-  cloud.normals =
-      times.time("normals", context, [&] { return normals_by(method, context, command, cloud); });
+  Surface surface = read_surface_input(context, command.input, times);
+  const Method method = method_for(command, surface.organised(), neighbours_given);
+  surface.normals =
+      times.time("normals", context, [&] { return normals_by(method, context, command, surface); });
   TriangleMesh mesh;
-  mesh.vertices = to_host(context, cloud);
+  mesh.vertices = to_host(context, surface);
   const Cloud& vertices = mesh.vertices;
   const auto valid = std::count_if(vertices.normals.host().begin(), vertices.normals.host().end(),
                                    [](const Vec3f& n) { return is_finite(n); });

@@ -38,26 +38,26 @@ struct Regions {
   std::vector<SurfaceRegion> regions;
 };
 
-Regions find_regions(const Context& context, const SegmentCommand& command, Cloud& cloud,
+Regions find_regions(const Context& context, const SegmentCommand& command, Surface& surface,
                      StepTimes& times) {
-  const bool given = !cloud.normals.empty();
-  if (cloud.organised()) {
+  const bool given = !surface.normals.empty();
+  if (surface.organised()) {
     if (!given) {
-      cloud.normals = times.time("normals", context, [&] {
-        return std::move(estimate_normals(context, organised_points(cloud)).pixels());
+      surface.normals = times.time("normals", context, [&] {
+        return std::move(estimate_normals(context, surface.point_image()).pixels());
       });
     }
     Segmentation found = times.time("segment", context, [&] {
-      return segment(context, organised_points(cloud), organised_normals(cloud), command.organised);
+      return segment(context, surface.point_image(), surface.normal_image(), command.organised);
     });
     return {to_host(context, found.labels.pixels()), std::move(found.regions)};
   }
   if (!given) {
-    cloud.normals = times.time("normals", context,
-                               [&] { return estimate_cloud_normals(context, cloud.points); });
+    surface.normals = times.time("normals", context,
+                                 [&] { return estimate_cloud_normals(context, surface.points); });
   }
   CloudSegmentation found = times.time("segment", context, [&] {
-    return segment_cloud(context, cloud.points, cloud.normals, command.unorganised);
+    return segment_cloud(context, surface.points, surface.normals, {}, command.unorganised);
   });
   return {to_host(context, found.labels), std::move(found.regions)};
 }
@@ -139,13 +139,13 @@ void write_labels(const std::string& path, ImageView<const std::int32_t> labels,
 }
 
 void run(const SegmentCommand& command) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   StepTimes times;
-  Cloud cloud = read_surface_input(context, command.input, times);
+  Surface surface = read_surface_input(context, command.input, times);
   if (!command.picture.empty() || !command.labels.empty()) {
-    require_organised(cloud, command.input.file);
+    require_organised(surface, command.input.file);
   }
-  const Regions found = find_regions(context, command, cloud, times);
+  const Regions found = find_regions(context, command, surface, times);
   const auto in_regions = std::accumulate(
       found.regions.begin(), found.regions.end(), std::int64_t{0},
       [](std::int64_t sum, const SurfaceRegion& region) { return sum + region.points; });
@@ -153,14 +153,14 @@ void run(const SegmentCommand& command) {
   for (const SurfaceRegion& region : found.regions) list.push_back(to_json(region));
   Result result;
   result.document = {{"input", command.input.file},     {"device", to_string(context.device())},
-                     {"points", cloud.size()},          {"organised", cloud.organised()},
+                     {"points", surface.size()},        {"organised", surface.organised()},
                      {"points_in_regions", in_regions}, {"regions", list},
                      {"times_ms", times.to_json()}};
   result.text = fmt::format("{}: {} regions with {} of {} points ({})\n{}", command.input.file,
-                            found.regions.size(), in_regions, cloud.size(), times.text(),
+                            found.regions.size(), in_regions, surface.size(), times.text(),
                             table(found.regions, command.rows));
-  const ImageView<const std::int32_t> labels{found.labels.data(), cloud.width, cloud.height,
-                                             cloud.width, Device{}};
+  const ImageView<const std::int32_t> labels{found.labels.data(), surface.width, surface.height,
+                                             surface.width, Device{}};
   if (!command.labels.empty()) {
     write_labels(command.labels, labels, found.regions.size());
     result.wrote("labels", command.labels);
@@ -170,7 +170,7 @@ void run(const SegmentCommand& command) {
     result.wrote("picture", command.picture);
   }
   if (!command.output.empty()) {
-    write_cloud(command.output, to_host(context, cloud), found.labels);
+    write_cloud(command.output, to_host(context, surface), found.labels);
     result.wrote("output", command.output);
   }
   print_result(command.common, result);

@@ -30,6 +30,17 @@ struct ImageView {
   }
 };
 
+/// Throws unless the image lies on the context's device and is as wide and high as the reference:
+/// another image, or the camera that sees it.
+template <class T, class Reference>
+void require_same_size(const Context& context, const ImageView<T>& image,
+                       const Reference& reference, const char* name, const char* reference_name) {
+  require_on(context, image, name);
+  require(image.width == reference.width && image.height == reference.height, name, ": is ",
+          image.width, " x ", image.height, " px, but ", reference_name, " is ", reference.width,
+          " x ", reference.height);
+}
+
 /// Owns an image whose rows follow each other without gaps.
 template <class T>
 class Image {

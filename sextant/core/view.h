@@ -58,4 +58,14 @@ void require_on(const Context& context, const Located& argument, const char* nam
        ")");
 }
 
+/// Throws unless the argument lies on the context's device and has exactly `size` elements. The
+/// remedy, if any, ends the message: "; see region_capacity".
+template <class T>
+void require_room(const Context& context, const View<T>& argument, std::int64_t size,
+                  const char* name, const char* remedy = "") {
+  require_on(context, argument, name);
+  require(argument.size == size, name, ": has ", argument.size, " elements instead of ", size,
+          remedy);
+}
+
 }  // namespace sextant

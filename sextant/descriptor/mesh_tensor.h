@@ -38,10 +38,4 @@ void compute_tensors_into(const Context& context, const TensorMesh& mesh,
                           float resolution_m, const TensorOptions& options, TensorSet& tensors,
                           Workspace& workspace);
 
-/// Returns the mean length of the edges of the triangles, where a shared edge counts for each: the
-/// resolution that distances and bins of a mesh are measured in. It is NaN without triangles. Waits
-/// for the device.
-float mesh_resolution(const Context& context, View<const Vec3f> vertices,
-                      View<const Vec3i> triangles);
-
 }  // namespace sextant

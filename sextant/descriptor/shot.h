@@ -97,6 +97,8 @@ struct ShotCounts {
   std::int32_t too_few = 0;
   std::int32_t no_vote = 0;
 };
+/// Counts the keypoints with each status; these lie in host memory.
+ShotCounts counts_of(View<const ShotStatus> status);
 
 struct ShotDescriptors {
   int length = 0;

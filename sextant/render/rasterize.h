@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/options.h"
+#include "sextant/core/workspace.h"
 #include "sextant/geometry/camera.h"
 #include "sextant/render/scene.h"
 
@@ -77,19 +78,6 @@ struct Rendering {
   }
 };
 
-/// Scratch memory of `render_into`, to be kept from call to call; its parts are nobody else's.
-struct RenderWorkspace {
-  Buffer<std::uint32_t> first_primitives;  ///< per instance, with the total at the end
-  Buffer<std::uint64_t> keys;              ///< CUDA: depth and primitive of every pixel
-  Buffer<std::uint64_t> queue;             ///< CUDA: triangles that many warps share
-  Buffer<float> depth_m;                   ///< CPU, when depth itself is not asked for
-  Buffer<std::uint32_t> primitives;        ///< CPU: what every pixel shows
-  Buffer<std::byte> polygons;              ///< CPU: triangles on their way to the bands
-  Buffer<std::uint32_t> bins;
-  Buffer<std::uint32_t> binned;
-  Buffer<std::uint32_t> instance_order;
-};
-
 /// Draws triangles as a pinhole camera sees them: depth, normals, colour and object id at every
 /// pixel centre, perspective-correct, for triangles of any size and distance.
 ///
@@ -121,17 +109,17 @@ Rendering render(const Context& context, const RenderScene& scene, const Camera&
 Rendering render(const Context& context, const RenderScene& scene, std::span<const Camera> cameras,
                  std::span<const Instance> instances, const RenderOptions& options = {});
 
-/// The same into reused memory, without waiting and without allocation once the buffers have grown:
-/// may be captured in a Graph. Width, height and number of views are those of `out`, which is
-/// fitted to the options. `cameras` (one, or one per view; their image size is not looked at) and
-/// `instances` lie on the context's device and are not checked: an instance of a mesh or view that
-/// is not there, or under a camera that is distorted or not finite, draws nothing. On CUDA, the
-/// number of instances times the triangles of the largest mesh must stay below 2³² - 1.
+/// The same into reused memory, without waiting and without allocation once `out` and the workspace
+/// have grown: may be captured in a Graph. Width, height and number of views are those of `out`,
+/// which is fitted to the options. `cameras` (one, or one per view; their image size is not looked
+/// at) and `instances` lie on the context's device and are not checked: an instance of a mesh or
+/// view that is not there, or under a camera that is distorted or not finite, draws nothing. On
+/// CUDA, the number of instances times the triangles of the largest mesh must stay below 2³² - 1.
 void render_into(const Context& context, const RenderScene& scene, View<const Camera> cameras,
                  View<const Instance> instances, const RenderOptions& options, Rendering& out,
-                 RenderWorkspace& workspace);
+                 Workspace& workspace);
 
-/// The same pictures in host memory, whatever device they lie on.
+/// The same pictures in host memory, whatever device they lie on. Waits for the device.
 Rendering to_host(const Context& context, const Rendering& rendering);
 
 }  // namespace sextant

@@ -8,8 +8,8 @@ namespace sextant {
 
 struct CloudCurvatureOptions {
   /// A quadric is fitted to all neighbours within this distance. Twice the radius of the smallest
-  /// ball or rod is too large; with less than 30 neighbours noise rules. 0 takes what
-  /// curvature_radius_m proposes, where that is allowed.
+  /// ball or rod is too large; with less than 30 neighbours noise rules. 0 takes
+  /// curvature_radius_m(points).
   float radius_m = 0.0f;
   int iterations = 5;
   CurvatureWeights weights = CurvatureWeights::kRobust;
@@ -73,23 +73,23 @@ struct CloudCurvatureViews {
 /// and less) while the radius is below that of the surface. CPU and CUDA agree within 1e-3 /
 /// radius_m for 99.9 % of the points; same bits for every number of threads.
 /// Cost: about 115 flop a neighbour and iteration. 100 thousand points with 110 neighbours each
-/// take 0.28 s of one core with AVX-512. Memory does not grow with the neighbours.
+/// take 0.28 s of one core with AVX-512. Memory does not grow with the neighbours. Does not wait
+/// for the device unless radius_m is 0.
 CloudCurvature estimate_cloud_curvature(const Context& context, View<const Vec3f> points,
                                         View<const Vec3f> normals = {},
                                         const CloudCurvatureOptions& options = {});
 
-/// Does not wait for the device; the grid it builds is temporary memory. radius_m must be given.
-void estimate_cloud_curvature_into(const Context& context, View<const Vec3f> points,
-                                   View<const Vec3f> normals, const CloudCurvatureOptions& options,
-                                   const CloudCurvatureViews& out);
-
-/// For the points of a grid, in the order in which they were given: allocates nothing on CUDA.
+/// For the points of a grid, in the order in which they were given; allocates nothing and does not
+/// wait, so radius_m must be given. Any grid of the points will do; cells as grid_options proposes
+/// make it fast.
 void estimate_cloud_curvature_into(const Context& context, const NeighbourGrid& grid,
                                    View<const Vec3f> normals, const CloudCurvatureOptions& options,
                                    const CloudCurvatureViews& out);
+NeighbourGridOptions grid_options(const CloudCurvatureOptions& options);
 
-/// A radius within which the middle one of some thousand points has 60 neighbours; 0 when there are
-/// no 60 finite points, or when they coincide. Goes through the host.
+/// The median, over some thousand of the points, of the distance within which a point has 60
+/// neighbours; NaN when there are no 60 finite points, or when they coincide. Copies the points to
+/// the host and waits for the device.
 float curvature_radius_m(const Context& context, View<const Vec3f> points);
 
 }  // namespace sextant

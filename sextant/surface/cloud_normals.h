@@ -49,17 +49,15 @@ struct CloudNormalsOptions {
 /// Cost: 292 thousand points with k = 15 take about 60 ms on two cores, a fifth of it for the grid;
 /// memory does not grow with the number of neighbours. kWeighted costs about 25 flop and one
 /// exponential for each point within a box of 7.5 σ; with σ = 0 also what default_sigma_m costs,
-/// and it waits for the device.
+/// and then it waits for the device.
 Buffer<Vec3f> estimate_cloud_normals(const Context& context, View<const Vec3f> points,
                                      const CloudNormalsOptions& options = {});
 
-/// Does not wait for the device, so kWeighted must be given its σ; the grid it builds is temporary
-/// memory. Not in place.
-void estimate_cloud_normals_into(const Context& context, View<const Vec3f> points,
-                                 const CloudNormalsOptions& options, View<Vec3f> normals);
-
-/// For the points of a grid, in the order in which they were given: allocates nothing on CUDA.
+/// For the points of a grid, in the order in which they were given; allocates nothing and does not
+/// wait, so kWeighted must be given its σ. Any grid of the points will do; cells as grid_options
+/// proposes make it fast.
 void estimate_cloud_normals_into(const Context& context, const NeighbourGrid& grid,
                                  const CloudNormalsOptions& options, View<Vec3f> normals);
+NeighbourGridOptions grid_options(const CloudNormalsOptions& options);
 
 }  // namespace sextant

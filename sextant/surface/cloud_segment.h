@@ -7,7 +7,8 @@
 namespace sextant {
 
 struct CloudSegmentOptions {
-  /// Points this near may be linked; 0 takes it from the density, some 20 neighbours.
+  /// Points this near may be linked; 0 takes 1.25 cells of a grid with 4 points a cell, which makes
+  /// some 20 neighbours.
   float radius_m = 0.0f;
   float link_angle_rad = 0.17453293f;  ///< largest angle between the normals of linked points (10°)
   float link_offset = 0.3f;  ///< largest offset from the tangent planes, as a share of the radius
@@ -59,16 +60,19 @@ struct CloudSegmentation {
 /// point's share of the disc of its neighbours: right inside a surface, too large along its rim.
 ///
 /// Accuracy, sameness and CUDA as `segment`; the radius from the density is the same everywhere.
-/// Cost: mostly the search for neighbours; see docs/benchmarks.md. Waits for the device.
+/// Cost: mostly the search for neighbours; see docs/benchmarks.md. Waits for the device to learn
+/// the radius, when it is 0, and how many regions there are.
 CloudSegmentation segment_cloud(const Context& context, View<const Vec3f> points,
-                                View<const Vec3f> normals, const CloudSegmentOptions& options = {},
-                                const PointSaliency& saliency = {});
+                                View<const Vec3f> normals, const PointSaliency& saliency = {},
+                                const CloudSegmentOptions& options = {});
 
 /// All on the device, without waiting; radius_m must be given, and the grid be built from the
-/// points. The sizes of labels, regions and count are as in segment_into.
+/// points, best with cells of the radius. The sizes of labels, regions and count are as in
+/// segment_into, and so is what it takes of the workspace.
 void segment_cloud_into(const Context& context, const NeighbourGrid& grid, View<const Vec3f> points,
-                        View<const Vec3f> normals, const CloudSegmentOptions& options,
-                        const PointSaliency& saliency, View<std::int32_t> labels,
-                        View<SurfaceRegion> regions, View<std::int32_t> count);
+                        View<const Vec3f> normals, const PointSaliency& saliency,
+                        const CloudSegmentOptions& options, View<std::int32_t> labels,
+                        View<SurfaceRegion> regions, View<std::int32_t> count,
+                        Workspace& workspace);
 
 }  // namespace sextant

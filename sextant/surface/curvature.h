@@ -4,6 +4,7 @@
 #include "sextant/core/image.h"
 #include "sextant/core/options.h"
 #include "sextant/core/vec.h"
+#include "sextant/core/workspace.h"
 
 namespace sextant {
 
@@ -141,9 +142,9 @@ struct CurvatureViews {
 Curvature estimate_curvature(const Context& context, ImageView<const Vec3f> points,
                              ImageView<const Vec3f> normals, const CurvatureOptions& options = {});
 
-/// Does not wait for the device; the means of the cells are temporary memory. Not in place.
+/// Does not wait for the device; the means of the cells lie in the workspace. Not in place.
 void estimate_curvature_into(const Context& context, ImageView<const Vec3f> points,
                              ImageView<const Vec3f> normals, const CurvatureOptions& options,
-                             const CurvatureViews& out);
+                             const CurvatureViews& out, Workspace& workspace);
 
 }  // namespace sextant

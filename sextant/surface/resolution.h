@@ -4,6 +4,7 @@
 #include "sextant/core/image.h"
 #include "sextant/core/options.h"
 #include "sextant/core/vec.h"
+#include "sextant/core/workspace.h"
 
 namespace sextant {
 
@@ -40,22 +41,6 @@ struct SurfaceStatistics {
   std::int32_t angles = 0;     ///< pixels with a link between normals
 };
 
-namespace detail {
-
-/// Sums before they are made into statistics.
-struct StatisticsSums {
-  double distances = 0, distance = 0, distance_sq = 0;
-  double angles = 0, angle = 0, angle_sq = 0;
-};
-
-}  // namespace detail
-
-/// Memory that surface_statistics_into uses; grows when an image is larger than those before.
-struct StatisticsWorkspace {
-  Buffer<std::uint32_t> histogram;  ///< of link lengths, and a counter
-  Buffer<detail::StatisticsSums> partial;
-};
-
 /// The statistics, on the host; waits for the device. Sums are in double precision along a fixed
 /// tree; CPU and CUDA agree within 1e-5 of the value. Cost: two passes over points and normals (one
 /// in paper mode), about 100 flop a pixel.
@@ -63,10 +48,9 @@ SurfaceStatistics surface_statistics(const Context& context, ImageView<const Vec
                                      ImageView<const Vec3f> normals,
                                      const StatisticsOptions& options = {});
 
-/// Into one element on the context's device, from where triangulate reads it; does not wait, and
-/// allocates only when the workspace is too small.
+/// Into one element on the context's device, from where triangulate reads it; does not wait.
 void surface_statistics_into(const Context& context, ImageView<const Vec3f> points,
                              ImageView<const Vec3f> normals, const StatisticsOptions& options,
-                             View<SurfaceStatistics> result, StatisticsWorkspace& workspace);
+                             View<SurfaceStatistics> result, Workspace& workspace);
 
 }  // namespace sextant

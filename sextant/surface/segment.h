@@ -6,6 +6,7 @@
 #include "sextant/core/image.h"
 #include "sextant/core/options.h"
 #include "sextant/core/vec.h"
+#include "sextant/core/workspace.h"
 
 namespace sextant {
 
@@ -83,7 +84,7 @@ struct Segmentation {
 /// simplest of plane, sphere and cylinder that fits within the noise, by least squares of the
 /// distances.
 ///
-/// Without a point or a normal, behind the camera and in no region the label is 0.
+/// The label is 0 where there is no point or no normal, behind the camera, and in no region.
 ///
 /// Accuracy: on exact depth, planes within 1e-5, radii within 0.5 %. The same bits on every run and
 /// for every number of threads. CPU and CUDA give the same labels, but for planes within rounding
@@ -98,10 +99,10 @@ std::int64_t region_capacity(std::int64_t points, int min_points);
 
 /// As segment, but all stays on the device and nothing waits: labels of the size of the points,
 /// region_capacity(pixels, min_points) regions of which the first `count[0]` are written. Takes
-/// temporary memory, about 40 bytes a pixel.
+/// about 40 bytes a pixel of the workspace.
 void segment_into(const Context& context, ImageView<const Vec3f> points,
                   ImageView<const Vec3f> normals, const SegmentOptions& options,
                   ImageView<std::int32_t> labels, View<SurfaceRegion> regions,
-                  View<std::int32_t> count);
+                  View<std::int32_t> count, Workspace& workspace);
 
 }  // namespace sextant

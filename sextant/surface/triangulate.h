@@ -3,6 +3,7 @@
 
 #include "sextant/core/image.h"
 #include "sextant/core/options.h"
+#include "sextant/core/workspace.h"
 #include "sextant/surface/resolution.h"
 
 namespace sextant {
@@ -60,5 +61,9 @@ void triangulate_into(const Context& context, ImageView<const Vec3f> points,
 /// The triangles as indices v · width + u into the points, cell by cell in the order of rows; for
 /// files and drawing. Waits for the device to know how many there are.
 Buffer<Vec3i> triangle_indices(const Context& context, ImageView<const std::uint8_t> cells);
+
+/// Into room for two triangles a cell, of which the first `count[0]` are written; does not wait.
+void triangle_indices_into(const Context& context, ImageView<const std::uint8_t> cells,
+                           View<Vec3i> triangles, View<std::int32_t> count, Workspace& workspace);
 
 }  // namespace sextant

@@ -29,8 +29,7 @@ struct VotingOptions {
   bool self_vote = true;     ///< tensors start as the identity: a unit ball of the votee's own
   bool second_pass = false;  ///< the normals found by ball votes cast stick votes
   VoterSearch search = VoterSearch::kCells;
-  bool orient =
-      false;  ///< turn normals to the side of the viewpoint; else their sign means nothing
+  bool orient = false;  ///< turn normals to the viewpoint's side; else their sign means nothing
   Vec3f viewpoint_m{};
 
   template <class Self, class Visitor>
@@ -81,14 +80,6 @@ struct VotingResult {
   Buffer<std::uint8_t> flags;
 };
 
-/// Memory that the _into forms use; grows when a cloud is larger than those before.
-struct VotingWorkspace {
-  NeighbourGrid grid;
-  Workspace votees;      ///< in the order of the grid's cells
-  VotingResult first;    ///< of the ball votes, when a second pass follows
-  Buffer<Vec4f> sticks;  ///< normal and stick saliency of the voters
-};
-
 /// Sparse tensor voting: every point casts a ball vote to every other one within 3 σ,
 ///
 ///   T_i = I + Σ_j w(d_ij) (I - r rᵀ),   r = (x_i - x_j) / d_ij,   0 < d_ij < 3 σ.
@@ -100,10 +91,10 @@ struct VotingWorkspace {
 ///
 /// Accuracy: tensors within 1e-5 of their largest entry (of 1e-3, where that is less) of sums in
 /// double, normals then within 0.01° where the confidence exceeds 0.01; CPU and CUDA agree as
-/// closely. Same bits on every run and for
-/// every number of threads. A second pass starts from normals that are wrong by that much.
+/// closely. Same bits on every run and for every number of threads. A second pass starts from
+/// normals that are wrong by that much.
 /// Cost: about 30 flop and one exponential for each point within a box of 7.5 σ. Memory: a grid and
-/// the result, however many votes there are.
+/// the result, however many votes there are. Waits for the device only to find σ when it is 0.
 VotingResult vote(const Context& context, View<const Vec3f> points,
                   const VotingOptions& options = {});
 
@@ -112,12 +103,15 @@ VotingResult vote(const Context& context, View<const Vec3f> points,
 VotingResult vote_at(const Context& context, View<const Vec3f> voters, View<const Vec3f> votees,
                      const VotingOptions& options = {});
 
-/// Into a result with one element per votee. Does not wait; temporary memory only for the grid's
-/// sort and reductions. sigma_m must be given, as finding it would mean to wait.
-void vote_into(const Context& context, View<const Vec3f> points, const VotingOptions& options,
-               VotingWorkspace& workspace, VotingResult& result);
-void vote_at_into(const Context& context, View<const Vec3f> voters, View<const Vec3f> votees,
-                  const VotingOptions& options, VotingWorkspace& workspace, VotingResult& result);
+/// Into a result with one element per votee, with a grid of the voters (which brute force does not
+/// look at). Any grid of them will do; cells as grid_options proposes make it fast. Does not wait,
+/// so sigma_m must be given.
+void vote_into(const Context& context, const NeighbourGrid& grid, View<const Vec3f> points,
+               const VotingOptions& options, VotingResult& result, Workspace& workspace);
+void vote_at_into(const Context& context, const NeighbourGrid& grid, View<const Vec3f> voters,
+                  View<const Vec3f> votees, const VotingOptions& options, VotingResult& result,
+                  Workspace& workspace);
+NeighbourGridOptions grid_options(const VotingOptions& options);
 
 /// Positions x + nx (y + ny z) of a box of places that are step_m apart.
 struct PlaceGrid {

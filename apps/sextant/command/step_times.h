@@ -24,12 +24,20 @@ class StepTimes {
   auto time(const char* step, const Context& context, const Work& work) {
     throw_if_interrupted();
     const auto start = std::chrono::steady_clock::now();
-    auto result = work();
-    context.synchronize();
-    const std::chrono::duration<double, std::milli> taken =
-        std::chrono::steady_clock::now() - start;
-    steps_.emplace_back(step, taken.count());
-    return result;
+    const auto note = [&] {
+      context.synchronize();
+      const std::chrono::duration<double, std::milli> taken =
+          std::chrono::steady_clock::now() - start;
+      steps_.emplace_back(step, taken.count());
+    };
+    if constexpr (std::is_void_v<decltype(work())>) {
+      work();
+      note();
+    } else {
+      auto result = work();
+      note();
+      return result;
+    }
   }
   nlohmann::json to_json() const {
     nlohmann::json document = nlohmann::json::object();

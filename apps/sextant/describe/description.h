@@ -61,9 +61,9 @@ struct Description {
   std::string text;      ///< the same for people
 };
 
-Description describe_shot(const Context& context, const DescribedSurface& surface,
+Description describe_shot(const Context& context, const Surface& surface,
                           const DescribeOptions& options, StepTimes& times);
-Description describe_tensors(const Context& context, const DescribedSurface& surface,
+Description describe_tensors(const Context& context, const Surface& surface,
                              const DescribeOptions& options, StepTimes& times);
 
 /// {"mean": ..., "median": ...} of some numbers, null without any.

@@ -304,12 +304,11 @@ std::vector<PlacedFrame> uncrowded(const std::vector<PlacedFrame>& frames, const
 
 }  // namespace
 
-FramePicture draw_frames(const Context& context, const DescribedSurface& surface,
+FramePicture draw_frames(const Context& context, const Surface& surface,
                          const DescriptorFile& descriptors, const FramePictureOptions& options) {
-  TriangleMesh mesh = to_host(context, surface.mesh);
-  if (!surface.cells.empty()) {
-    mesh.triangles = to_host_buffer(context, triangle_indices(context, surface.cells));
-  }
+  TriangleMesh mesh;
+  mesh.vertices = to_host(context, static_cast<const Cloud&>(surface));
+  mesh.triangles = to_host_buffer(context, triangles_of(context, surface));
   Viewer viewer;
   if (surface.camera) {
     viewer.camera = *surface.camera;

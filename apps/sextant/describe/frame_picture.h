@@ -33,7 +33,7 @@ struct FramePicture {
 
 /// The surface in grey with the frames of descriptors on it, x red, y green and z blue. Frames that
 /// the surface hides, and those that would lie on one drawn before, are left out.
-FramePicture draw_frames(const Context& context, const DescribedSurface& surface,
+FramePicture draw_frames(const Context& context, const Surface& surface,
                          const DescriptorFile& descriptors, const FramePictureOptions& options);
 
 }  // namespace sextant::app

@@ -6,7 +6,10 @@
 
 #include "apps/sextant/describe/description.h"
 #include "sextant/core/options_json.h"
+#include "sextant/core/parcel.h"
 #include "sextant/core/random.h"
+#include "sextant/descriptor/surface_descriptors.h"
+#include "sextant/geometry/gather.h"
 
 namespace sextant::app {
 
@@ -14,39 +17,29 @@ namespace {
 
 constexpr std::int64_t kRandomKeypoints = 1000;
 
-/// `count` of the indices, or all when there are fewer; in ascending order.
-std::vector<std::int32_t> drawn(std::vector<std::int32_t> from, std::int64_t count,
-                                std::uint64_t seed) {
-  const auto size = static_cast<std::int64_t>(from.size());
-  if (count <= 0 || count >= size) return from;
+/// Which of `size` things are drawn: `count` of them, or all when there are fewer; in ascending
+/// order.
+std::vector<std::int32_t> drawn(std::int64_t size, std::int64_t count, std::uint64_t seed) {
+  std::vector<std::int32_t> all(static_cast<std::size_t>(size));
+  std::iota(all.begin(), all.end(), 0);
+  if (count <= 0 || count >= size) return all;
   for (std::int64_t i = 0; i < count; ++i) {
     const Random random{seed, static_cast<std::uint64_t>(i)};
     const std::int64_t other = i + random.below(static_cast<std::uint32_t>(size - i), 0);
-    std::swap(from[static_cast<std::size_t>(i)], from[static_cast<std::size_t>(other)]);
+    std::swap(all[static_cast<std::size_t>(i)], all[static_cast<std::size_t>(other)]);
   }
-  from.resize(static_cast<std::size_t>(count));
-  std::sort(from.begin(), from.end());
-  return from;
-}
-
-/// The indices of the points that are not holes.
-std::vector<std::int32_t> finite_points(const Context& context, const Cloud& cloud) {
-  const std::vector<Vec3f> points = to_host(context, cloud.points);
-  std::vector<std::int32_t> indices;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (is_finite(points[i])) indices.push_back(static_cast<std::int32_t>(i));
-  }
-  return indices;
+  all.resize(static_cast<std::size_t>(count));
+  std::sort(all.begin(), all.end());
+  return all;
 }
 
 struct Keypoints {
-  std::vector<std::int32_t> indices;
+  Buffer<std::int32_t> indices;  ///< of points of the surface, on its device
   nlohmann::json facts;
 };
 
-Keypoints choose_keypoints(const Context& context, const DescribedSurface& surface,
+Keypoints choose_keypoints(const Context& context, const Surface& surface,
                            const DescribeOptions& options) {
-  const Cloud& cloud = surface.cloud();
   const float resolution_m = surface.resolution_m;
   const KeypointChoice choice =
       options.keypoints == KeypointChoice::kDefault ? KeypointChoice::kVoxel : options.keypoints;
@@ -56,16 +49,20 @@ Keypoints choose_keypoints(const Context& context, const DescribedSurface& surfa
   if (choice == KeypointChoice::kVoxel) {
     const UniformKeypointOptions voxels = resolved(options.voxels, resolution_m);
     result.facts["leaf_m"] = voxels.leaf_m;
-    result.indices = to_host(context, uniform_keypoints(context, cloud.points, voxels));
+    result.indices = uniform_keypoints(context, surface, voxels);
   } else if (choice == KeypointChoice::kIss) {
     const IssOptions iss = resolved(options.iss, resolution_m);
     result.facts["iss"] = options_to_json(iss);
-    result.indices = to_host(context, iss_keypoints(context, cloud.points, iss));
+    result.indices = iss_keypoints(context, surface, iss);
   } else {
-    result.indices = finite_points(context, cloud);
+    result.indices = finite_points(context, surface.points);
     if (choice == KeypointChoice::kRandom && count == 0) count = kRandomKeypoints;
   }
-  result.indices = drawn(std::move(result.indices), count, options.seed);
+  if (count > 0 && count < result.indices.size()) {
+    const Buffer<std::int32_t> chosen =
+        copy(context, drawn(result.indices.size(), count, options.seed));
+    result.indices = gather<std::int32_t>(context, result.indices, chosen);
+  }
   result.facts["count"] = result.indices.size();
   return result;
 }
@@ -81,42 +78,64 @@ ShotOptions shot_options(const DescribeOptions& options, float resolution_m) {
   return shot;
 }
 
-std::vector<Vec3f> positions_of(const Context& context, const Cloud& cloud,
-                                const std::vector<std::int32_t>& indices) {
-  const std::vector<Vec3f> points = to_host(context, cloud.points);
-  std::vector<Vec3f> positions;
-  for (const std::int32_t i : indices) positions.push_back(points[static_cast<std::size_t>(i)]);
-  return positions;
-}
+/// Everything that is known of the keypoints, in one piece of memory.
+struct ShotParcel {
+  Parcel parcel;
+  Parcel::Part<std::int32_t> indices;
+  Parcel::Part<Vec3f> positions;
+  Parcel::Part<std::int32_t> neighbours;
+  Parcel::Part<float> values;
+  Parcel::Part<Vec3f> frames;
+  Parcel::Part<ShotStatus> status;
 
-nlohmann::json count_neighbours(const Context& context, const Cloud& cloud,
-                                const std::vector<Vec3f>& positions, float radius_m) {
-  const NeighbourGrid grid =
-      build_neighbour_grid(context, cloud.points, NeighbourGridOptions::for_radius(radius_m / 2));
-  const Buffer<Vec3f> queries = copy(context, positions);
-  Buffer<std::int32_t> counts(context, queries.size());
+  ShotParcel(std::int64_t count, int length)
+      : indices(parcel.add<std::int32_t>(count)),
+        positions(parcel.add<Vec3f>(count)),
+        neighbours(parcel.add<std::int32_t>(count)),
+        values(parcel.add<float>(count * length)),
+        frames(parcel.add<Vec3f>(3 * count)),
+        status(parcel.add<ShotStatus>(count)) {}
+};
+
+/// Describes the keypoints, and counts the neighbours of each.
+ShotParcel described(const Context& context, const Surface& surface, const Keypoints& keypoints,
+                     const ShotOptions& shot) {
+  const std::int64_t count = keypoints.indices.size();
+  ShotParcel result(count, shot_length(shot));
+  Parcel& parcel = result.parcel;
+  parcel.allocate(context);
+  copy<std::int32_t>(context, keypoints.indices, parcel[result.indices]);
+  gather_into<Vec3f>(context, surface.points, keypoints.indices, parcel[result.positions]);
+  const bool color = shot.content != ShotContent::kShape;
+  const Buffer<Rgb8> colors =
+      color ? gather<Rgb8>(context, surface.colors, keypoints.indices) : Buffer<Rgb8>();
+  const View<const Vec3f> positions = parcel[result.positions];
+  const NeighbourGrid& grid =
+      surface.grid(context, NeighbourGridOptions::for_radius(0.5f * shot.radius_m));
   Workspace workspace;
-  count_neighbours_into(context, grid, queries, radius_m, counts, workspace);
-  const std::vector<std::int32_t> on_host = to_host(context, counts);
-  return mean_and_median({on_host.begin(), on_host.end()});
+  count_neighbours_into(context, grid, positions, shot.radius_m, parcel[result.neighbours],
+                        workspace);
+  compute_shot_into(
+      context, grid, {surface.points, surface.normals, surface.colors}, {positions, colors, {}},
+      shot, {parcel[result.values], parcel[result.frames], parcel[result.status]}, workspace);
+  return result;
 }
 
 /// The descriptors as a file keeps them: those that are there, or all with `keep_invalid`.
-DescriptorFile file_of(const Context& context, const ShotDescriptors& found,
-                       const Keypoints& keypoints, const std::vector<Vec3f>& positions,
+DescriptorFile file_of(const ShotParcel& found, const Parcel& on_host, int length,
                        bool keep_invalid) {
-  const std::vector<float> values = to_host(context, found.values);
-  const std::vector<Vec3f> frames = to_host(context, found.frames);
-  const std::vector<ShotStatus> status = to_host(context, found.status);
+  const View<const ShotStatus> status = on_host[found.status];
+  const View<const Vec3f> frames = on_host[found.frames];
+  const View<const float> values = on_host[found.values];
   DescriptorFile file;
-  file.length = found.length;
-  for (std::size_t i = 0; i < status.size(); ++i) {
+  file.length = length;
+  for (std::int64_t i = 0; i < status.size; ++i) {
     if (status[i] != ShotStatus::kDescribed && !keep_invalid) continue;
-    file.points.push_back(keypoints.indices[i]);
-    file.positions_m.push_back(positions[i]);
+    file.points.push_back(on_host[found.indices][i]);
+    file.positions_m.push_back(on_host[found.positions][i]);
     file.axes.push_back({{frames[3 * i], frames[3 * i + 1], frames[3 * i + 2]}});
-    const auto first = values.begin() + static_cast<std::ptrdiff_t>(i) * found.length;
-    file.values.insert(file.values.end(), first, first + found.length);
+    const View<const float> row = values.subview(i * length, length);
+    file.values.insert(file.values.end(), row.begin(), row.end());
   }
   return file;
 }
@@ -153,37 +172,32 @@ nlohmann::json mean_and_median(std::vector<double> numbers) {
   return {{"mean", mean}, {"median", *middle}};
 }
 
-Description describe_shot(const Context& context, const DescribedSurface& surface,
+Description describe_shot(const Context& context, const Surface& surface,
                           const DescribeOptions& options, StepTimes& times) {
-  const Cloud& cloud = surface.cloud();
   const ShotOptions shot = shot_options(options, surface.resolution_m);
-  require(shot.content == ShotContent::kShape || !cloud.colors.empty(), "--descriptor ",
+  require(shot.content == ShotContent::kShape || !surface.colors.empty(), "--descriptor ",
           name_of(options.descriptor, kDescriptorKinds),
           ": the input has no colours; pass --color IMAGE with a depth map, or a cloud with rgb");
   const Keypoints keypoints =
       times.time("keypoints", context, [&] { return choose_keypoints(context, surface, options); });
-  const Buffer<std::int32_t> indices = copy(context, keypoints.indices);
-  const ShotDescriptors found = times.time("describe", context, [&] {
-    return compute_shot(context, {cloud.points, cloud.normals, cloud.colors}, indices, shot);
-  });
-  const std::vector<Vec3f> positions = positions_of(context, cloud, keypoints.indices);
+  const ShotParcel found =
+      times.time("describe", context, [&] { return described(context, surface, keypoints, shot); });
+  const Parcel on_host = to_host(context, found.parcel);
   Description description;
-  description.file = file_of(context, found, keypoints, positions, options.keep_invalid);
+  description.file = file_of(found, on_host, shot_length(shot), options.keep_invalid);
   description.file.kind = options.descriptor;
   description.file.size_m = shot.radius_m;
-  const ShotCounts& counts = found.counts;
-  description.facts = {
-      {"keypoints", keypoints.facts},
-      {"described", counts.described},
-      {"invalid",
-       {{"not_finite", counts.not_finite},
-        {"no_frame", counts.no_frame},
-        {"too_few", counts.too_few},
-        {"no_vote", counts.no_vote}}},
-      {"neighbours",
-       times.time("count", context,
-                  [&] { return count_neighbours(context, cloud, positions, shot.radius_m); })},
-      {"options", options_to_json(shot)}};
+  const ShotCounts counts = counts_of(on_host[found.status]);
+  const View<const std::int32_t> neighbours = on_host[found.neighbours];
+  description.facts = {{"keypoints", keypoints.facts},
+                       {"described", counts.described},
+                       {"invalid",
+                        {{"not_finite", counts.not_finite},
+                         {"no_frame", counts.no_frame},
+                         {"too_few", counts.too_few},
+                         {"no_vote", counts.no_vote}}},
+                       {"neighbours", mean_and_median({neighbours.begin(), neighbours.end()})},
+                       {"options", options_to_json(shot)}};
   description.text = text_of(description, counts, shot.radius_m);
   return description;
 }

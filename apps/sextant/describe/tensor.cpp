@@ -5,37 +5,13 @@
 
 #include "apps/sextant/describe/description.h"
 #include "sextant/core/options_json.h"
-#include "sextant/descriptor/cloud_pairs.h"
-#include "sextant/descriptor/mesh_tensor.h"
+#include "sextant/descriptor/surface_descriptors.h"
 
 namespace sextant::app {
 
 namespace {
 
 constexpr std::int64_t kRandomTensors = 200;
-
-Buffer<PointPair> pairs_of(const Context& context, const DescribedSurface& surface,
-                           const PairsOptions& options) {
-  const Cloud& cloud = surface.cloud();
-  if (surface.organised()) {
-    return find_pairs(context, organised_points(cloud), organised_normals(cloud),
-                      surface.resolution_m, options);
-  }
-  return find_cloud_pairs(context, cloud.points, cloud.normals, surface.resolution_m, options);
-}
-
-TensorSet tensors_of(const Context& context, const DescribedSurface& surface,
-                     View<const PointPair> pairs, const TensorOptions& options) {
-  const Cloud& cloud = surface.cloud();
-  if (surface.organised()) {
-    const OrganisedSurface organised{organised_points(cloud), organised_normals(cloud),
-                                     surface.cells};
-    return compute_tensors(context, organised, pairs, surface.resolution_m, options);
-  }
-  const TensorMesh mesh =
-      prepare_tensor_mesh(context, cloud.points, cloud.normals, surface.mesh.triangles);
-  return compute_tensors(context, mesh, pairs, surface.resolution_m, options);
-}
 
 /// Tensors on the host as a file keeps them: those that could be made, or all with `keep_invalid`.
 DescriptorFile file_of(const TensorSet& tensors, bool keep_invalid) {
@@ -74,21 +50,15 @@ std::vector<double> areas_sq_m(const DescriptorFile& file) {
   return areas;
 }
 
-/// The triangles of the surface, on the host.
-std::vector<Vec3i> triangles_of(const Context& context, const DescribedSurface& surface) {
-  if (surface.cells.empty()) return to_host(context, surface.mesh.triangles);
-  return to_host(context, triangle_indices(context, surface.cells));
-}
-
 /// How many triangles have their centre in the cube of a tensor, connected or not; of a thousand
 /// tensors at most.
-std::vector<double> triangle_counts(const Context& context, const DescribedSurface& surface,
+std::vector<double> triangle_counts(const Context& context, const Surface& surface,
                                     const DescriptorFile& file, int bins) {
   constexpr std::size_t kMostCounted = 1000;
   const Context cpu = Context::cpu();
-  const std::vector<Vec3f> points = to_host(context, surface.cloud().points);
+  const std::vector<Vec3f> points = to_host(context, surface.points);
   std::vector<Vec3f> centres;
-  for (const Vec3i& t : triangles_of(context, surface)) {
+  for (const Vec3i& t : to_host(context, triangles_of(context, surface))) {
     const auto corner = [&](std::int32_t i) { return points[static_cast<std::size_t>(i)]; };
     centres.push_back((corner(t.x) + corner(t.y) + corner(t.z)) / 3.0f);
   }
@@ -115,10 +85,10 @@ std::vector<double> triangle_counts(const Context& context, const DescribedSurfa
 
 }  // namespace
 
-Description describe_tensors(const Context& context, const DescribedSurface& surface,
+Description describe_tensors(const Context& context, const Surface& surface,
                              const DescribeOptions& options, StepTimes& times) {
   require(
-      surface.organised() || !surface.mesh.triangles.empty(),
+      surface.organised() || !surface.triangles.empty(),
       "--descriptor tensor: the input has no triangles; give a depth map, an organised cloud or "
       "a mesh");
   const bool all = options.keypoints == KeypointChoice::kAll;
@@ -129,14 +99,15 @@ Description describe_tensors(const Context& context, const DescribedSurface& sur
   PairsOptions pairs_options = options.pairs;
   pairs_options.seed = options.seed;
   const Buffer<PointPair> pairs =
-      times.time("pairs", context, [&] { return pairs_of(context, surface, pairs_options); });
+      times.time("pairs", context, [&] { return find_pairs(context, surface, pairs_options); });
   const std::int64_t wanted = options.count > 0 ? options.count
                               : all             ? pairs.size()
                                                 : kRandomTensors;
   const Buffer<PointPair> chosen = times.time(
       "select", context, [&] { return select_pairs(context, pairs, wanted, options.seed); });
-  const TensorSet tensors = times.time(
-      "describe", context, [&] { return tensors_of(context, surface, chosen, options.tensor); });
+  const TensorSet tensors = times.time("describe", context, [&] {
+    return compute_tensors(context, surface, chosen, options.tensor);
+  });
   Description description;
   DescriptorFile& file = description.file;
   file = file_of(to_host(context, tensors), options.keep_invalid);

@@ -37,21 +37,26 @@ double curvature_ms(const Context& context, const CurvatureFrame& frame,
   const Image<Vec3f> points = copy(context, frame.points);
   Image<Vec3f> normals = estimate_normals(context, points);
   Curvature out = estimate_curvature(context, points, normals, options);
+  Workspace workspace;
   return measure::graph_ms(context, [&] {
     estimate_normals_into(context, points, {}, normals);
     estimate_curvature_into(
         context, points, normals, options,
-        {out.k1_per_m, out.k2_per_m, out.direction1, out.normals, out.points, out.valid});
+        {out.k1_per_m, out.k2_per_m, out.direction1, out.normals, out.points, out.valid},
+        workspace);
   });
 }
 
 /// The same points in no rows: normals and curvature by neighbours, the grid included.
 double cloud_curvature_ms(const Context& context, const CurvatureFrame& frame, float radius_m) {
   const Buffer<Vec3f> points = copy(context, frame.points.pixels());
-  CloudCurvature out = estimate_cloud_curvature(context, points, {}, {.radius_m = radius_m});
+  const CloudCurvatureOptions options{.radius_m = radius_m};
+  CloudCurvature out = estimate_cloud_curvature(context, points, {}, options);
+  NeighbourGrid grid(context, points.size());
   return measure::graph_ms(context, [&] {
+    build_neighbour_grid_into(context, points, grid_options(options), grid);
     estimate_cloud_curvature_into(
-        context, points, {}, {.radius_m = radius_m},
+        context, grid, {}, options,
         {out.k1_per_m, out.k2_per_m, out.direction1, out.normals, out.points, out.valid});
   });
 }

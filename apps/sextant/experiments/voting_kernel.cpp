@@ -13,12 +13,15 @@ namespace {
 void add_cloud(const Context& context, const std::string& name, const std::vector<Vec3f>& host,
                std::vector<measure::Row>& rows) {
   const Buffer<Vec3f> points = copy(context, host);
-  VotingWorkspace workspace;
+  NeighbourGrid grid(context, points.size());
+  Workspace workspace;
   VotingResult result(context, points.size());
   for (const float sigma_m : {0.05f, 0.1f, 0.2f, 0.5f, 1.0f}) {
     const VotingOptions options{.sigma_m = sigma_m};
-    const double time_ms =
-        measure::graph_ms(context, [&] { vote_into(context, points, options, workspace, result); });
+    const double time_ms = measure::graph_ms(context, [&] {
+      build_neighbour_grid_into(context, points, grid_options(options), grid);
+      vote_into(context, grid, points, options, result, workspace);
+    });
     double votes = 0;
     for (const std::int32_t count : to_host(context, result.votes)) votes += count;
     const std::string at = fmt::format("{}, sigma {} m", name, sigma_m);

@@ -21,15 +21,18 @@ struct Figures {
 void add_cloud(const Context& context, const Figures& figures, const std::vector<Vec3f>& host,
                std::vector<measure::Row>& rows) {
   const Buffer<Vec3f> points = copy(context, host);
-  VotingWorkspace workspace;
+  NeighbourGrid grid(context, points.size());
+  Workspace workspace;
   VotingResult by_cells(context, points.size()), by_pairs(context, points.size());
   const VotingOptions cells{.sigma_m = figures.sigma_m};
   VotingOptions pairs = cells;
   pairs.search = VoterSearch::kBruteForce;
-  const double pairs_ms =
-      measure::graph_ms(context, [&] { vote_into(context, points, pairs, workspace, by_pairs); });
-  const double cells_ms =
-      measure::graph_ms(context, [&] { vote_into(context, points, cells, workspace, by_cells); });
+  const double pairs_ms = measure::graph_ms(
+      context, [&] { vote_into(context, grid, points, pairs, by_pairs, workspace); });
+  const double cells_ms = measure::graph_ms(context, [&] {
+    build_neighbour_grid_into(context, points, grid_options(cells), grid);
+    vote_into(context, grid, points, cells, by_cells, workspace);
+  });
   double votes = 0;
   for (const std::int32_t count : to_host(context, by_cells.votes)) votes += count;
   double worst = 0;

@@ -7,8 +7,7 @@
 #include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/input/depth_map.h"
 #include "apps/sextant/input/file_kind.h"
-#include "sextant/depth/color_points.h"
-#include "sextant/depth/deproject.h"
+#include "sextant/depth/surface_from_depth.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
 
@@ -16,7 +15,7 @@ namespace sextant::app {
 
 namespace {
 
-Cloud read_depth(const Context& context, const SurfaceInput& input, StepTimes& times) {
+Surface read_depth(const Context& context, const SurfaceInput& input, StepTimes& times) {
   require(is_depth_image(image_info(input.file)), input.file,
           ": is a picture, not a 16-bit depth map");
   require(!input.camera.empty(), input.file, ": a depth map needs its camera; pass --camera FILE");
@@ -28,15 +27,16 @@ Cloud read_depth(const Context& context, const SurfaceInput& input, StepTimes& t
     depth_m = times.time("filter", context,
                          [&] { return bilateral_filter(context, depth_m, input.bilateral); });
   }
-  Cloud cloud =
-      times.time("deproject", context, [&] { return deproject(context, depth_m, camera.camera); });
-  if (input.color.empty()) return cloud;
+  if (input.color.empty()) {
+    return times.time("deproject", context,
+                      [&] { return surface_from_depth(context, depth_m, camera.camera); });
+  }
   const Image<Rgb8> color = copy(context, read_image(input.color));
-  require(color.width() == cloud.width && color.height() == cloud.height, input.color, ": ",
-          color.width(), " x ", color.height(), " px, but the depth has ", cloud.width, " x ",
-          cloud.height, "; 'sextant depth' colours a cloud by an image of another camera");
-  cloud.colors = color_points(context, cloud.points, color);
-  return cloud;
+  require(color.width() == depth_m.width() && color.height() == depth_m.height(), input.color, ": ",
+          color.width(), " x ", color.height(), " px, but the depth has ", depth_m.width(), " x ",
+          depth_m.height(), "; 'sextant depth' colours a cloud by an image of another camera");
+  return times.time("deproject", context,
+                    [&] { return surface_from_depth(context, depth_m, camera.camera, color); });
 }
 
 /// Smooths the depth of a cloud on the host that has rows; its points move along their rays.
@@ -93,69 +93,22 @@ void add_depth_input(CLI::App& command, SurfaceInput& input) {
   add_flags(command, input.bilateral, "filter");
 }
 
-Cloud read_surface_input(const Context& context, const SurfaceInput& input, StepTimes& times) {
+Surface read_surface_input(const Context& context, const SurfaceInput& input, StepTimes& times) {
   if (is_depth_map(input)) return read_depth(context, input, times);
   return times.time("read", context, [&] {
     TriangleMesh read = read_mesh_file(input);
     if (read.vertices.normals.empty() && !read.triangles.empty()) {
       read.vertices.normals = vertex_normals(read);
     }
-    return copy(context, read.vertices);
+    Surface surface(std::move(read));
+    surface.camera_rows = seen_from_origin(surface);
+    return copy(context, surface);
   });
-}
-
-TriangleMesh read_surface_mesh(const Context& context, const SurfaceInput& input,
-                               StepTimes& times) {
-  if (!is_depth_map(input)) {
-    return times.time("read", context, [&] { return copy(context, read_mesh_file(input)); });
-  }
-  TriangleMesh mesh;
-  mesh.vertices = read_depth(context, input, times);
-  return mesh;
-}
-
-bool seen_from_origin(const Cloud& cloud) {
-  if (!cloud.organised()) return false;
-  // Correlations of x/z with the column and of y/z with the row.
-  double count = 0, before = 0;
-  double sum[4] = {}, product[4] = {}, mixed[2] = {};
-  const auto points = cloud.points.host();
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const Vec3d p = cast<double>(points[i]);
-    if (!is_finite(p)) continue;
-    count += 1;
-    if (!(p.z > 0)) continue;
-    before += 1;
-    const auto width = static_cast<std::size_t>(cloud.width);
-    const double values[4] = {static_cast<double>(i % width), p.x / p.z,
-                              static_cast<double>(i / width), p.y / p.z};
-    for (int j = 0; j < 4; ++j) {
-      sum[j] += values[j];
-      product[j] += values[j] * values[j];
-    }
-    for (int j = 0; j < 2; ++j) mixed[j] += values[2 * j] * values[2 * j + 1];
-  }
-  if (!(before > 0.99 * count) || count < 3) return count < 3;
-  for (int j = 0; j < 2; ++j) {
-    const double a = product[2 * j] - sum[2 * j] * sum[2 * j] / before;
-    const double b = product[2 * j + 1] - sum[2 * j + 1] * sum[2 * j + 1] / before;
-    const double ab = mixed[j] - sum[2 * j] * sum[2 * j + 1] / before;
-    // A single row or column of points says nothing.
-    if (a > 0 && b > 0 && ab < 0.99 * std::sqrt(a * b)) return false;
-  }
-  return true;
 }
 
 void require_organised(const Cloud& cloud, const std::string& file) {
   require(cloud.organised(), file, ": its ", cloud.size(),
           " points are in no rows; an organised PLY or PCD or a depth map is needed");
-}
-
-ImageView<const Vec3f> organised_points(const Cloud& cloud) {
-  return {cloud.points.data(), cloud.width, cloud.height, cloud.width, cloud.device()};
-}
-ImageView<const Vec3f> organised_normals(const Cloud& cloud) {
-  return {cloud.normals.data(), cloud.width, cloud.height, cloud.width, cloud.device()};
 }
 
 }  // namespace sextant::app

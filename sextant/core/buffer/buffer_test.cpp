@@ -179,5 +179,21 @@ TEST(Image, RowsFollowEachOther) {
   EXPECT_TRUE(Image<int>(context, 0, 7).empty());
 }
 
+TEST(Arguments, MustHaveTheRightSize) {
+  const Context cpu = Context::cpu(1);
+  Buffer<float> three(cpu, 3);
+  EXPECT_NO_THROW(require_room(cpu, three.view(), 3, "labels"));
+  EXPECT_EQ(message_of([&] { require_room(cpu, three.view(), 4, "labels", "; see capacity"); }),
+            "labels: has 3 elements instead of 4; see capacity");
+  const Image<float> small(cpu, 3, 2), large(cpu, 3, 4);
+  EXPECT_NO_THROW(require_same_size(cpu, small.view(), small.view(), "normals", "points"));
+  EXPECT_EQ(
+      message_of([&] { require_same_size(cpu, small.view(), large.view(), "normals", "points"); }),
+      "normals: is 3 x 2 px, but points is 3 x 4");
+  View<float> elsewhere = three.view();
+  elsewhere.device = {DeviceKind::kCuda, 3};
+  EXPECT_THROW(require_room(cpu, elsewhere, 3, "labels"), Error);
+}
+
 }  // namespace
 }  // namespace sextant

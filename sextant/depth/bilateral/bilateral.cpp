@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
 #include "sextant/depth/bilateral/math.h"
 #include "sextant/depth/bilateral/simd.h"
@@ -37,20 +37,14 @@ void bilateral_filter_into(const Context& context, ImageView<const float> depth_
                            const BilateralOptions& options, ImageView<float> filtered_m) {
   check_options(options);
   require_on(context, depth_m, "depth_m");
-  require_on(context, filtered_m, "filtered_m");
-  require(filtered_m.width == depth_m.width && filtered_m.height == depth_m.height,
-          "filtered_m: ", filtered_m.width, " x ", filtered_m.height, " px, but the depth has ",
-          depth_m.width, " x ", depth_m.height);
+  require_same_size(context, filtered_m, depth_m, "filtered_m", "depth_m");
   if (depth_m.empty()) return;
   require(filtered_m.data != depth_m.data,
           "filtered_m: is the input itself; the filter needs another image");
   const BilateralWeights weights = bilateral_weights(options);
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      return bilateral_filter_cuda(context, depth_m, weights, filtered_m);
-    }
-  }
-  filter_on_cpu(context, depth_m, weights, filtered_m);
+  detail::on_device(
+      context, [&] { bilateral_filter_cuda(context, depth_m, weights, filtered_m); },
+      [&] { filter_on_cpu(context, depth_m, weights, filtered_m); });
 }
 
 Image<float> bilateral_filter(const Context& context, ImageView<const float> depth_m,

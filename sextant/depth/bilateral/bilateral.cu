@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sextant/core/cuda/tiles.cuh"
 #include "sextant/core/cuda_check.h"
 #include "sextant/depth/bilateral/math.h"
 
@@ -82,12 +83,7 @@ __global__ void __launch_bounds__(kThreads)
 
 void bilateral_filter_cuda(const Context& context, ImageView<const float> depth_m,
                            const BilateralWeights& weights, ImageView<float> filtered_m) {
-  constexpr int kMostBlocks = 65535;  // of a grid's second dimension
-  const int rows = (depth_m.height + kTileRows - 1) / kTileRows;
-  require(rows <= kMostBlocks, "depth_m: ", depth_m.height, " rows are more than the ",
-          kMostBlocks * kTileRows, " that one launch filters");
-  const dim3 grid(static_cast<unsigned>((depth_m.width + kColumns - 1) / kColumns),
-                  static_cast<unsigned>(rows));
+  const dim3 grid = blocks_for_tiles(depth_m.width, depth_m.height, kColumns, kTileRows, "depth_m");
   const dim3 block(kColumns, kThreadRows);
   const std::size_t shared_bytes =
       sizeof(float) * (kColumns + 2 * weights.radius) * (kTileRows + 2 * weights.radius);

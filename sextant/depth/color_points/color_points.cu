@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sextant/core/for_each/pixels.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/depth/color_points/math.h"
 
-namespace sextant::detail::color_points {
-
-void color_points_cuda(const Context& context, const RegisteredColor& color) {
-  for_each_pixel(context, color.image.width, color.image.height, color);
-}
-
-void color_points_cuda(const Context& context, const ProjectedColor& color) {
-  for_each(context, color.points.size, color);
-}
-
-}  // namespace sextant::detail::color_points
+namespace sextant::detail {
+SEXTANT_FOR_EACH_PIXEL_ON_CUDA(color_points::RegisteredColor)
+SEXTANT_FOR_EACH_ON_CUDA(color_points::ProjectedColor)
+}  // namespace sextant::detail

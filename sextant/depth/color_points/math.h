@@ -30,7 +30,4 @@ struct ProjectedColor {
   }
 };
 
-void color_points_cuda(const Context& context, const RegisteredColor& color);
-void color_points_cuda(const Context& context, const ProjectedColor& color);
-
 }  // namespace sextant::detail::color_points

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/depth/deproject.h"
 
-#include "sextant/core/build_config.h"
-#include "sextant/core/for_each/pixels.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/depth/deproject/math.h"
 
 namespace sextant {
@@ -10,14 +9,6 @@ namespace sextant {
 using namespace detail::deproject;
 
 namespace {
-
-template <class Pixel>
-void run(const Context& context, int width, int height, const Pixel& pixel) {
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return deproject_cuda(context, width, height, pixel);
-  }
-  detail::for_each_pixel(context, width, height, pixel);
-}
 
 /// Calls `use` with the cheapest rays that are right for the camera.
 template <class Use>
@@ -30,34 +21,27 @@ void with_rays_of(const Camera& camera, const Use& use) {
   }
 }
 
-void check_arguments(const Context& context, const ImageView<const float>& depth_m, int width,
-                     int height, const char* source, const View<Vec3f>& points) {
-  require_on(context, depth_m, "depth_m");
-  require_on(context, points, "points");
-  require(depth_m.width == width && depth_m.height == height, "depth_m: ", depth_m.width, " x ",
-          depth_m.height, " px, but the ", source, " has ", width, " x ", height);
-  require(points.size == depth_m.pixels(), "points: room for ", points.size, ", but the depth has ",
-          depth_m.pixels(), " pixels");
-}
-
 }  // namespace
 
 void deproject_into(const Context& context, ImageView<const float> depth_m, const Camera& camera,
                     View<Vec3f> points) {
   check_camera(camera);
-  check_arguments(context, depth_m, camera.width, camera.height, "camera", points);
+  require_same_size(context, depth_m, camera, "depth_m", "camera");
+  require_room(context, points, depth_m.pixels(), "points");
   with_rays_of(camera, [&](const auto& rays) {
     using Rays = std::decay_t<decltype(rays)>;
-    run(context, depth_m.width, depth_m.height, DeprojectPixel<Rays>{depth_m, rays, points.data});
+    detail::for_each_pixel_anywhere(context, depth_m.width, depth_m.height,
+                                    DeprojectPixel<Rays>{depth_m, rays, points.data});
   });
 }
 
 void deproject_into(const Context& context, ImageView<const float> depth_m,
                     ImageView<const Vec2f> rays, View<Vec3f> points) {
   require_on(context, rays, "rays");
-  check_arguments(context, depth_m, rays.width, rays.height, "ray table", points);
-  run(context, depth_m.width, depth_m.height,
-      DeprojectPixel<TabledRays>{depth_m, {rays}, points.data});
+  require_same_size(context, depth_m, rays, "depth_m", "rays");
+  require_room(context, points, depth_m.pixels(), "points");
+  detail::for_each_pixel_anywhere(context, depth_m.width, depth_m.height,
+                                  DeprojectPixel<TabledRays>{depth_m, {rays}, points.data});
 }
 
 Image<Vec2f> ray_table(const Context& context, const Camera& camera) {
@@ -65,7 +49,8 @@ Image<Vec2f> ray_table(const Context& context, const Camera& camera) {
   Image<Vec2f> table(context, camera.width, camera.height);
   with_rays_of(camera, [&](const auto& rays) {
     using Rays = std::decay_t<decltype(rays)>;
-    run(context, camera.width, camera.height, TableRay<Rays>{rays, table});
+    detail::for_each_pixel_anywhere(context, camera.width, camera.height,
+                                    TableRay<Rays>{rays, table});
   });
   return table;
 }

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sextant/core/for_each/pixels.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/depth/deproject/math.h"
 
-namespace sextant::detail::deproject {
-
-template <class Pixel>
-void deproject_cuda(const Context& context, int width, int height, const Pixel& pixel) {
-  for_each_pixel(context, width, height, pixel);
-}
-
-template void deproject_cuda(const Context&, int, int, const DeprojectPixel<PinholeRays>&);
-template void deproject_cuda(const Context&, int, int, const DeprojectPixel<DistortedRays>&);
-template void deproject_cuda(const Context&, int, int, const DeprojectPixel<TabledRays>&);
-template void deproject_cuda(const Context&, int, int, const TableRay<PinholeRays>&);
-template void deproject_cuda(const Context&, int, int, const TableRay<DistortedRays>&);
-
-}  // namespace sextant::detail::deproject
+namespace sextant::detail {
+SEXTANT_FOR_EACH_PIXEL_ON_CUDA(deproject::DeprojectPixel<deproject::PinholeRays>)
+SEXTANT_FOR_EACH_PIXEL_ON_CUDA(deproject::DeprojectPixel<deproject::DistortedRays>)
+SEXTANT_FOR_EACH_PIXEL_ON_CUDA(deproject::DeprojectPixel<deproject::TabledRays>)
+SEXTANT_FOR_EACH_PIXEL_ON_CUDA(deproject::TableRay<deproject::PinholeRays>)
+SEXTANT_FOR_EACH_PIXEL_ON_CUDA(deproject::TableRay<deproject::DistortedRays>)
+}  // namespace sextant::detail

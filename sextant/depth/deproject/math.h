@@ -59,7 +59,4 @@ struct TableRay {
   SEXTANT_HD void operator()(int u, int v) const { table(u, v) = rays(u, v); }
 };
 
-template <class Pixel>
-void deproject_cuda(const Context& context, int width, int height, const Pixel& pixel);
-
 }  // namespace sextant::detail::deproject

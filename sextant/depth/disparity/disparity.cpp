@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/depth/disparity.h"
 
-#include "sextant/core/build_config.h"
-#include "sextant/core/for_each/pixels.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/depth/disparity/math.h"
 
 namespace sextant {
@@ -11,22 +10,12 @@ using namespace detail::disparity;
 
 namespace {
 
-template <class T>
-void check_images(const Context& context, const ImageView<const T>& disparity,
-                  const ImageView<float>& depth_m) {
+template <class T, class Pixel>
+void convert(const Context& context, const ImageView<const T>& disparity,
+             const ImageView<float>& depth_m, const Pixel& pixel) {
   require_on(context, disparity, "disparity");
-  require_on(context, depth_m, "depth_m");
-  require(depth_m.width == disparity.width && depth_m.height == disparity.height,
-          "depth_m: ", depth_m.width, " x ", depth_m.height, " px, but the disparity has ",
-          disparity.width, " x ", disparity.height);
-}
-
-template <class Pixel>
-void convert(const Context& context, const Pixel& pixel) {
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return disparity_cuda(context, pixel);
-  }
-  detail::for_each_pixel(context, pixel.depth_m.width, pixel.depth_m.height, pixel);
+  require_same_size(context, depth_m, disparity, "depth_m", "disparity");
+  detail::for_each_pixel_anywhere(context, depth_m.width, depth_m.height, pixel);
 }
 
 }  // namespace
@@ -36,10 +25,10 @@ void depth_from_kinect_disparity_into(const Context& context,
                                       const KinectDisparityOptions& options,
                                       ImageView<float> depth_m) {
   check_options(options);
-  check_images(context, disparity, depth_m);
-  convert(context, KinectPixel{disparity, depth_m,
-                               static_cast<float>(8 * options.baseline_m * options.focal_px),
-                               static_cast<float>(options.offset)});
+  convert(
+      context, disparity, depth_m,
+      KinectPixel{disparity, depth_m, static_cast<float>(8 * options.baseline_m * options.focal_px),
+                  static_cast<float>(options.offset)});
 }
 
 Image<float> depth_from_kinect_disparity(const Context& context,
@@ -53,10 +42,10 @@ Image<float> depth_from_kinect_disparity(const Context& context,
 void depth_from_stereo_disparity_into(const Context& context, ImageView<const float> disparity_px,
                                       const StereoOptions& options, ImageView<float> depth_m) {
   check_options(options);
-  check_images(context, disparity_px, depth_m);
-  convert(context, StereoPixel{disparity_px, depth_m,
-                               static_cast<float>(options.baseline_m * options.focal_px),
-                               static_cast<float>(options.offset_px)});
+  convert(
+      context, disparity_px, depth_m,
+      StereoPixel{disparity_px, depth_m, static_cast<float>(options.baseline_m * options.focal_px),
+                  static_cast<float>(options.offset_px)});
 }
 
 Image<float> depth_from_stereo_disparity(const Context& context,

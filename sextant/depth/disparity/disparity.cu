@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sextant/core/for_each/pixels.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/depth/disparity/math.h"
 
-namespace sextant::detail::disparity {
-
-void disparity_cuda(const Context& context, const KinectPixel& pixel) {
-  for_each_pixel(context, pixel.depth_m.width, pixel.depth_m.height, pixel);
-}
-
-void disparity_cuda(const Context& context, const StereoPixel& pixel) {
-  for_each_pixel(context, pixel.depth_m.width, pixel.depth_m.height, pixel);
-}
-
-}  // namespace sextant::detail::disparity
+namespace sextant::detail {
+SEXTANT_FOR_EACH_PIXEL_ON_CUDA(disparity::KinectPixel)
+SEXTANT_FOR_EACH_PIXEL_ON_CUDA(disparity::StereoPixel)
+}  // namespace sextant::detail

@@ -40,7 +40,4 @@ struct StereoPixel {
   }
 };
 
-void disparity_cuda(const Context& context, const KinectPixel& pixel);
-void disparity_cuda(const Context& context, const StereoPixel& pixel);
-
 }  // namespace sextant::detail::disparity

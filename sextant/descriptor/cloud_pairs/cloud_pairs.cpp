@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/cloud_pairs.h"
 
-#include "sextant/core/context/checks.h"
 #include "sextant/core/for_each/anywhere.h"
 #include "sextant/descriptor/cloud_pairs/math.h"
 #include "sextant/descriptor/pairs/list.h"
@@ -50,8 +49,7 @@ void find_cloud_pairs_into(const Context& context, const NeighbourGrid& grid,
   check_options(options);
   detail::neighbours::check_grid(context, grid, points.size);
   require_on(context, points, "points");
-  require_on(context, normals, "normals");
-  detail::require_same_size(normals, "normals", points, "points");
+  require_room(context, normals, points.size, "normals");
   check_search(context, points.size, pairs, count);
   const Workspace::Scope scope(workspace);
   const Lookers lookers = lookers_of(points.size, options);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/keypoints.h"
 
-#include "sextant/core/context/checks.h"
 #include "sextant/core/for_each/anywhere.h"
+#include "sextant/core/reduce/anywhere.h"
 #include "sextant/core/scan.h"
 #include "sextant/core/sort.h"
 #include "sextant/descriptor/keypoints/math.h"
@@ -85,12 +85,8 @@ void find_saliencies_cpu(const Context& context, const NeighbourGridView& grid,
 View<const Bounds> bounds_of(const Context& context, View<const Vec3f> points,
                              Workspace& workspace) {
   const View<Bounds> bounds = workspace.take<Bounds>(context, 1);
-  detail::on_device(
-      context, [&] { reduce_bounds_cuda(context, points, bounds, workspace); },
-      [&] {
-        transform_reduce(context, points.size, detail::cloud::PointBounds{points.data},
-                         detail::cloud::JoinBounds{}, Bounds{}, bounds, workspace);
-      });
+  detail::transform_reduce_anywhere(context, points.size, detail::cloud::PointBounds{points.data},
+                                    detail::cloud::JoinBounds{}, Bounds{}, bounds, workspace);
   return bounds;
 }
 
@@ -105,10 +101,8 @@ void list_marked(const Context& context, View<const std::int32_t> marks, View<st
 
 void check_outputs(const Context& context, std::int64_t points, View<std::int32_t> indices,
                    View<std::int32_t> count) {
-  require_on(context, indices, "indices");
-  require_on(context, count, "count");
-  detail::require_room(indices, points, "indices");
-  detail::require_room(count, 1, "count");
+  require_room(context, indices, points, "indices");
+  require_room(context, count, 1, "count");
 }
 
 /// Runs choose(indices, count, workspace) with room for all points, and returns the part of the

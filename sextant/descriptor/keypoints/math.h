@@ -167,8 +167,4 @@ struct MarkMostSalient {
   }
 };
 
-/// Writes the box around the points into one element.
-void reduce_bounds_cuda(const Context& context, View<const Vec3f> points, View<Bounds> result,
-                        Workspace& workspace);
-
 }  // namespace sextant::detail::keypoints

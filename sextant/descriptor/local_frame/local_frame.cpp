@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "sextant/core/context/checks.h"
 #include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
 #include "sextant/descriptor/local_frame/lanes.h"
@@ -95,8 +94,7 @@ void check(const Context& context, const NeighbourGrid& grid, const LocalFrameOp
   check_options(options);
   detail::scale::require_resolved(options.radius_m, "radius_m");
   detail::neighbours::check_grid(context, grid);
-  require_on(context, frames, "frames");
-  detail::require_room(frames, 3 * keypoints, "frames");
+  require_room(context, frames, 3 * keypoints, "frames");
 }
 
 /// The options with a radius for the surface.

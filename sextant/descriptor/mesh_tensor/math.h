@@ -132,29 +132,6 @@ struct GroupBox {
   }
 };
 
-/// The lengths of edges added up.
-struct EdgeLengths {
-  double length_m = 0;
-  double edges = 0;
-};
-struct AddLengths {
-  SEXTANT_HD EdgeLengths operator()(const EdgeLengths& a, const EdgeLengths& b) const {
-    return {a.length_m + b.length_m, a.edges + b.edges};
-  }
-};
-/// The lengths of one triangle; nothing where a corner does not exist.
-struct TriangleLengths {
-  View<const Vec3f> vertices;
-  View<const Vec3i> triangles;
-  SEXTANT_HD EdgeLengths operator()(std::int64_t t) const {
-    const Vec3d a = cast<double>(vertex_at(vertices, triangles[t].x));
-    const Vec3d b = cast<double>(vertex_at(vertices, triangles[t].y));
-    const Vec3d c = cast<double>(vertex_at(vertices, triangles[t].z));
-    const double length = norm(b - a) + norm(c - b) + norm(a - c);
-    return std::isfinite(length) ? EdgeLengths{length, 3} : EdgeLengths{};
-  }
-};
-
 struct MeshTensorJob {
   View<const Vec3f> vertices = {};
   View<const Vec3f> normals = {};
@@ -206,8 +183,6 @@ struct MeshTriangle {
 inline constexpr int kScratchWords = 3;
 inline constexpr int kMeshBlocksAtOnce = 2;  ///< on a multiprocessor
 
-void sum_edges_cuda(const Context& context, const TriangleLengths& lengths,
-                    View<EdgeLengths> result);
 void compute_mesh_tensors_cuda(const Context& context, const MeshTensorJob& job);
 
 }  // namespace sextant::detail::mesh_tensor

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/mesh_tensor.h"
 
-#include "sextant/core/context/checks.h"
 #include "sextant/core/context/state.h"
 #include "sextant/core/for_each/anywhere.h"
-#include "sextant/core/reduce.h"
 #include "sextant/core/sort.h"
 #include "sextant/descriptor/mesh_tensor/math.h"
 #include "sextant/descriptor/tensor/packed.h"
@@ -217,21 +215,6 @@ void compute_tensors_into(const Context& context, const TensorMesh& mesh,
   detail::on_device(
       context, [&] { launch_mesh_tensors(context, job, workspace); },
       [&] { compute_mesh_tensors_cpu(context, job); });
-}
-
-float mesh_resolution(const Context& context, View<const Vec3f> vertices,
-                      View<const Vec3i> triangles) {
-  require_on(context, vertices, "vertices");
-  require_on(context, triangles, "triangles");
-  Buffer<EdgeLengths> sum(context, 1);
-  const TriangleLengths lengths{vertices, triangles};
-  detail::on_device(
-      context, [&] { sum_edges_cuda(context, lengths, sum); },
-      [&] {
-        transform_reduce(context, triangles.size, lengths, AddLengths{}, EdgeLengths{}, sum.view());
-      });
-  const EdgeLengths total = to_host(context, sum)[0];
-  return total.edges > 0 ? static_cast<float>(total.length_m / total.edges) : NAN;
 }
 
 }  // namespace sextant

@@ -2,7 +2,6 @@
 // nvcc: -fmad=false, so that CUDA gives the bits of the CPU.
 #include "sextant/core/cuda_check.h"
 #include "sextant/core/for_each/anywhere.h"
-#include "sextant/core/reduce.h"
 #include "sextant/descriptor/mesh_tensor/math.h"
 #include "sextant/descriptor/tensor/block.cuh"
 
@@ -156,11 +155,6 @@ __global__ void __launch_bounds__(kMeshThreads, kMeshBlocksAtOnce)
 }
 
 }  // namespace
-
-void sum_edges_cuda(const Context& context, const TriangleLengths& lengths,
-                    View<EdgeLengths> result) {
-  transform_reduce(context, lengths.triangles.size, lengths, AddLengths{}, EdgeLengths{}, result);
-}
 
 void compute_mesh_tensors_cuda(const Context& context, const MeshTensorJob& job) {
   mesh_tensor_kernel<<<static_cast<unsigned>(job.blocks), kMeshThreads, 0, cuda_stream(context)>>>(

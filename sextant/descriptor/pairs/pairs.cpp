@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/pairs.h"
 
-#include "sextant/core/context/checks.h"
 #include "sextant/core/for_each/anywhere.h"
 #include "sextant/core/scan.h"
 #include "sextant/descriptor/pairs/list.h"
@@ -27,8 +26,7 @@ void check_search(const Context& context, std::int64_t points, View<PointPair> p
                   View<std::int32_t> count) {
   require(points <= INT32_MAX / kPartnersPerPoint, "points: ", points, " are too many");
   require_on(context, pairs, "pairs");
-  require_on(context, count, "count");
-  require_room(count, 1, "count");
+  require_room(context, count, 1, "count");
 }
 
 PairList make_list(const Context& context, const Lookers& lookers, View<PointPair> pairs,
@@ -100,10 +98,8 @@ void find_pairs_into(const Context& context, ImageView<const Vec3f> points,
                      Workspace& workspace) {
   check_options(options);
   require_on(context, points, "points");
-  require_on(context, normals, "normals");
-  require_on(context, statistics, "statistics");
-  detail::require_same_size(normals, "normals", points, "points");
-  detail::require_room(statistics, 1, "statistics");
+  require_same_size(context, normals, points, "normals", "points");
+  require_room(context, statistics, 1, "statistics");
   check_search(context, points.pixels(), pairs, count);
   const Workspace::Scope scope(workspace);
   const Lookers lookers = lookers_of(points.pixels(), options);
@@ -140,11 +136,9 @@ void select_pairs_into(const Context& context, View<const PointPair> pairs,
                        View<const std::int32_t> count, std::uint64_t seed, View<PointPair> selected,
                        View<std::int32_t> selected_count) {
   require_on(context, pairs, "pairs");
-  require_on(context, count, "count");
+  require_room(context, count, 1, "count");
   require_on(context, selected, "selected");
-  require_on(context, selected_count, "selected_count");
-  detail::require_room(count, 1, "count");
-  detail::require_room(selected_count, 1, "selected_count");
+  require_room(context, selected_count, 1, "selected_count");
   require(selected.size < INT32_MAX, "selected: room for ", selected.size, " is too much");
   detail::for_each_anywhere(context, selected.size + 1,
                             SelectPair{pairs, count.data, seed, selected, selected_count.data});

@@ -6,9 +6,10 @@
 #include "sextant/core/vec.h"
 #include "sextant/surface/cloud_resolution.h"
 
-// Options that are lengths mean the same everywhere: 0 stands for a multiple of the resolution of
-// the surface. `resolved` puts the length in its place; functions that are given points alone take
-// the resolution of these, and `_into` forms, which must not wait for it, want the length itself.
+// Lengths in the options of descriptors mean the same everywhere: 0 stands for a multiple of the
+// resolution of the surface. `resolved` puts the length in its place; functions that are given
+// points alone take the resolution of these, and `_into` forms, which must not wait for it, want
+// the length itself.
 
 namespace sextant::detail::scale {
 
@@ -17,7 +18,8 @@ inline float resolved_length(float length_m, float resolutions, float resolution
                              const char* name) {
   if (length_m != 0.0f) return length_m;
   require(resolution_m > 0.0f && std::isfinite(resolution_m), "resolution_m: ", resolution_m,
-          " is not positive; give ", name, " in metres");
+          " is no resolution; call estimate_resolution or triangulate first, or give ", name,
+          " in metres");
   return resolutions * resolution_m;
 }
 

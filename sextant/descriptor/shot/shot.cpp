@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/shot.h"
 
-#include "sextant/core/context/checks.h"
 #include "sextant/core/for_each/anywhere.h"
 #include "sextant/descriptor/scale/scale.h"
 #include "sextant/descriptor/shot/color_math.h"
@@ -57,27 +56,20 @@ float frame_radius(const ShotOptions& options) {
 void check_surface(const Context& context, const ShotSurface& surface, const ShotOptions& options) {
   check_options(options);
   require_on(context, surface.points, "surface.points");
-  require_on(context, surface.normals, "surface.normals");
-  detail::require_same_size(surface.normals, "surface.normals", surface.points, "points");
+  require_room(context, surface.normals, surface.points.size, "surface.normals");
   if (!has_color(options)) return;
-  require_on(context, surface.colors, "surface.colors");
-  require(surface.colors.size == surface.points.size, "surface.colors: ", surface.colors.size,
-          " colours for ", surface.points.size,
-          " points; without colours describe the shape alone");
+  require_room(context, surface.colors, surface.points.size, "surface.colors",
+               "; without colours describe the shape alone");
 }
 
 void check_keypoints(const Context& context, const ShotKeypoints& keypoints,
                      const ShotOptions& options) {
   require_on(context, keypoints.points, "keypoints.points");
+  const std::int64_t count = keypoints.points.size;
   if (!keypoints.frames.empty()) {
-    require_on(context, keypoints.frames, "keypoints.frames");
-    require(keypoints.frames.size == 3 * keypoints.points.size,
-            "keypoints.frames: ", keypoints.frames.size, " axes instead of 3 x ",
-            keypoints.points.size);
+    require_room(context, keypoints.frames, 3 * count, "keypoints.frames");
   }
-  if (!has_color(options)) return;
-  require_on(context, keypoints.colors, "keypoints.colors");
-  detail::require_same_size(keypoints.colors, "keypoints.colors", keypoints.points, "keypoints");
+  if (has_color(options)) require_room(context, keypoints.colors, count, "keypoints.colors");
 }
 
 void check_into(const Context& context, const NeighbourGrid& grid, const ShotSurface& surface,
@@ -85,13 +77,9 @@ void check_into(const Context& context, const NeighbourGrid& grid, const ShotSur
   check_surface(context, surface, options);
   detail::scale::require_resolved(options.radius_m, "radius_m");
   detail::neighbours::check_grid(context, grid, surface.points.size);
-  require_on(context, result.values, "values");
-  require_on(context, result.status, "status");
-  detail::require_room(result.values, keypoints * shot_length(options), "values");
-  detail::require_room(result.status, keypoints, "status");
-  if (result.frames.empty()) return;
-  require_on(context, result.frames, "frames");
-  detail::require_room(result.frames, 3 * keypoints, "frames");
+  require_room(context, result.values, keypoints * shot_length(options), "values");
+  require_room(context, result.status, keypoints, "status");
+  if (!result.frames.empty()) require_room(context, result.frames, 3 * keypoints, "frames");
 }
 
 ShotJob job_for(const NeighbourGrid& grid, const ShotSurface& surface, const ShotOptions& options,
@@ -147,14 +135,6 @@ ShotDescriptors room_for(const Context& context, std::int64_t keypoints,
   return result;
 }
 
-ShotCounts counts_of(const Context& context, const Buffer<ShotStatus>& status) {
-  std::int32_t counts[5] = {};
-  for (const ShotStatus one : to_host(context, status)) ++counts[static_cast<int>(one)];
-  const auto of = [&](ShotStatus one) { return counts[static_cast<int>(one)]; };
-  return {of(ShotStatus::kDescribed), of(ShotStatus::kNotFinite), of(ShotStatus::kNoFrame),
-          of(ShotStatus::kTooFew), of(ShotStatus::kNoVote)};
-}
-
 }  // namespace
 
 ShotOptions resolved(const ShotOptions& options, float resolution_m) {
@@ -162,6 +142,19 @@ ShotOptions resolved(const ShotOptions& options, float resolution_m) {
   result.radius_m = detail::scale::resolved_length(options.radius_m, options.radius_resolutions,
                                                    resolution_m, "radius_m");
   return result;
+}
+
+ShotCounts counts_of(View<const ShotStatus> status) {
+  require_on(Context::cpu(1), status, "status");
+  ShotCounts counts;
+  for (const ShotStatus one : status) {
+    counts.described += one == ShotStatus::kDescribed;
+    counts.not_finite += one == ShotStatus::kNotFinite;
+    counts.no_frame += one == ShotStatus::kNoFrame;
+    counts.too_few += one == ShotStatus::kTooFew;
+    counts.no_vote += one == ShotStatus::kNoVote;
+  }
+  return counts;
 }
 
 int shot_length(const ShotOptions& options) {
@@ -210,7 +203,7 @@ ShotDescriptors compute_shot(const Context& context, const ShotSurface& surface,
   Workspace workspace;
   compute_shot_into(context, grid, surface, keypoints, given,
                     {result.values, result.frames, result.status}, workspace);
-  result.counts = counts_of(context, result.status);
+  result.counts = counts_of(to_host_buffer(context, result.status));
   return result;
 }
 
@@ -236,7 +229,7 @@ ShotDescriptors compute_shot(const Context& context, const ShotSurface& surface,
   Workspace workspace;
   compute_shot_into(context, grid, surface, given, {result.values, result.frames, result.status},
                     workspace);
-  result.counts = counts_of(context, result.status);
+  result.counts = counts_of(to_host_buffer(context, result.status));
   return result;
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sextant/core/context/checks.h"
 #include "sextant/core/for_each/anywhere.h"
 #include "sextant/descriptor/tensor/set_math.h"
 
@@ -77,10 +76,9 @@ TensorSet pack_tensors(const Context& context, const TensorSet& tensors) {
 
 void unpack_tensors_into(const Context& context, const TensorSet& tensors, View<float> dense) {
   check_set(context, tensors, "tensors");
-  require_on(context, dense, "dense");
   const UnpackBin unpack{source_of(tensors), dense.data};
   const std::int64_t elements = tensors.capacity() * unpack.from.all_bins();
-  detail::require_room(dense, elements, "dense");
+  require_room(context, dense, elements, "dense");
   detail::for_each_anywhere(context, elements, unpack);
 }
 

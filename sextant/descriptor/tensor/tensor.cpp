@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/tensor.h"
 
-#include "sextant/core/context/checks.h"
 #include "sextant/core/context/state.h"
 #include "sextant/core/cuda/dispatch.h"
 #include "sextant/descriptor/pairs/list.h"
@@ -25,8 +24,7 @@ void check_computation(const Context& context, View<const PointPair> pairs,
                        const TensorSet& tensors) {
   check_options(options);
   require_on(context, pairs, "pairs");
-  require_on(context, count, "count");
-  require_room(count, 1, "count");
+  require_room(context, count, 1, "count");
   require_on(context, tensors.count.view(), "tensors");
   require(tensors.bins == options.bins, "tensors: made for ", tensors.bins, " bins instead of ",
           options.bins);
@@ -42,9 +40,8 @@ namespace {
 void check_surface(const Context& context, const OrganisedSurface& surface) {
   const ImageView<const Vec3f>& points = surface.points;
   require_on(context, points, "points");
-  require_on(context, surface.normals, "normals");
+  require_same_size(context, surface.normals, points, "normals", "points");
   require_on(context, surface.cells, "cells");
-  detail::require_same_size(surface.normals, "normals", points, "points");
   require(points.pixels() <= INT32_MAX, "points: ", points.width, " x ", points.height,
           " are too many");
   const bool some = points.width > 1 && points.height > 1;
@@ -112,8 +109,7 @@ void compute_tensors_into(const Context& context, const OrganisedSurface& surfac
                           TensorSet& tensors, Workspace& workspace) {
   check_surface(context, surface);
   check_computation(context, pairs, count, options, tensors);
-  require_on(context, statistics, "statistics");
-  detail::require_room(statistics, 1, "statistics");
+  require_room(context, statistics, 1, "statistics");
   const Workspace::Scope scope(workspace);
   const TensorJob job{.surface = surface,
                       .pairs = pairs,

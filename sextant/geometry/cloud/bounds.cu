@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sextant/core/reduce/anywhere.h"
 #include "sextant/geometry/cloud/bounds_math.h"
 
-namespace sextant::detail::cloud {
-
-void bounds_cuda(const Context& context, View<const Vec3f> points, View<Bounds> result) {
-  transform_reduce(context, points.size, PointBounds{points.data}, JoinBounds{}, Bounds{}, result);
-}
-
-}  // namespace sextant::detail::cloud
+namespace sextant::detail {
+SEXTANT_TRANSFORM_REDUCE_ON_CUDA(Bounds, cloud::PointBounds, cloud::JoinBounds)
+}  // namespace sextant::detail

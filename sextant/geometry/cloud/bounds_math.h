@@ -22,6 +22,4 @@ struct JoinBounds {
   }
 };
 
-void bounds_cuda(const Context& context, View<const Vec3f> points, View<Bounds> result);
-
 }  // namespace sextant::detail::cloud

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/geometry/cloud.h"
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/reduce/anywhere.h"
 #include "sextant/geometry/cloud/bounds_math.h"
 
 namespace sextant {
@@ -60,16 +60,11 @@ Cloud to_host(const Context& context, const Cloud& from) {
 
 Bounds bounds(const Context& context, View<const Vec3f> points) {
   require_on(context, points, "points");
-  Buffer<Bounds> result(context, 1);
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      bounds_cuda(context, points, result);
-      return to_host(context, result)[0];
-    }
-  }
-  transform_reduce(context, points.size, PointBounds{points.data}, JoinBounds{}, Bounds{},
-                   result.view());
-  return result.host()[0];
+  Workspace workspace;
+  const View<Bounds> result = workspace.take<Bounds>(context, 1);
+  detail::transform_reduce_anywhere(context, points.size, PointBounds{points.data}, JoinBounds{},
+                                    Bounds{}, result, workspace);
+  return to_host(context, result)[0];
 }
 
 }  // namespace sextant

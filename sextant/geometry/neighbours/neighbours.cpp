@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/geometry/neighbours.h"
 
-#include "sextant/core/context/checks.h"
 #include "sextant/core/for_each/anywhere.h"
 #include "sextant/core/scan.h"
 #include "sextant/geometry/neighbours/build.h"
@@ -82,10 +81,8 @@ void check_k(int k, std::int64_t queries) {
 
 void find_rows(const Context& context, const NeighbourGrid& grid, const Queries& queries, int k,
                View<std::int32_t> indices, View<float> distances_sq) {
-  require_on(context, indices, "indices");
-  require_on(context, distances_sq, "distances_sq");
-  detail::require_room(indices, queries.count * k, "indices");
-  detail::require_room(distances_sq, queries.count * k, "distances_sq");
+  require_room(context, indices, queries.count * k, "indices");
+  require_room(context, distances_sq, queries.count * k, "distances_sq");
   detail::on_device(
       context,
       [&] {
@@ -100,8 +97,7 @@ void find_rows(const Context& context, const NeighbourGrid& grid, const Queries&
 
 void count_rows(const Context& context, const NeighbourGrid& grid, const Queries& queries,
                 float radius_m, View<std::int32_t> counts) {
-  require_on(context, counts, "counts");
-  detail::require_room(counts, queries.count, "counts");
+  require_room(context, counts, queries.count, "counts");
   const CountRow row{grid.view(), queries.data, radius_m, counts.data};
   detail::on_device(
       context, [&] { detail::for_each_on_cuda(context, queries.count, row); },

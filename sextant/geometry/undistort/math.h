@@ -56,7 +56,4 @@ struct UndistortPixel {
   }
 };
 
-template <class Pixel>
-void undistort_cuda(const Context& context, const UndistortPixel<Pixel>& pixel);
-
 }  // namespace sextant::detail::undistort

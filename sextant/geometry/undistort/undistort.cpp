@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/geometry/undistort.h"
 
-#include "sextant/core/build_config.h"
-#include "sextant/core/for_each.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/geometry/undistort/math.h"
 
 namespace sextant {
@@ -14,21 +13,13 @@ namespace {
 template <class Pixel>
 Image<Pixel> undistort_image(const Context& context, ImageView<const Pixel> image,
                              const Camera& camera, const Camera& to) {
-  require_on(context, image, "image");
   check_camera(camera);
   check_camera(to);
-  require(image.width == camera.width && image.height == camera.height, "image: ", image.width,
-          " x ", image.height, " px, but the camera has ", camera.width, " x ", camera.height);
+  require_same_size(context, image, camera, "image", "camera");
   require(to.distortion.is_zero(), "to: has distortion; pass without_distortion(camera)");
   Image<Pixel> result(context, to.width, to.height);
   const UndistortPixel<Pixel> pixel{image, result, cast<float>(camera), cast<float>(to)};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      undistort_cuda(context, pixel);
-      return result;
-    }
-  }
-  for_each(context, pixel.to.pixels(), pixel);
+  detail::for_each_anywhere(context, pixel.to.pixels(), pixel);
   return result;
 }
 

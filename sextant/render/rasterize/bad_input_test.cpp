@@ -44,7 +44,7 @@ TEST(RasterizeBadInput, NothingToDrawIsAnEmptyPicture) {
         render(context, empty_mesh, std::span<const Camera>(), {}, everything());
     EXPECT_EQ(no_views.pixels(), 0);
 
-    RenderWorkspace workspace;
+    Workspace workspace;
     Rendering no_pixels;
     const Buffer<Camera> cameras = copy(context, std::vector<Camera>{kCamera});
     render_into(context, empty_mesh, cameras, {}, everything(), no_pixels, workspace);
@@ -117,7 +117,7 @@ TEST(RasterizeBadInput, UncheckedInstancesDrawNothing) {
     const RenderScene scene(context, mesh);
     const Buffer<Camera> cameras = copy(context, two);
     const Buffer<Instance> instances = copy(context, list);
-    RenderWorkspace workspace;
+    Workspace workspace;
     Rendering out;
     out.width = out.height = 8;
     out.views = 2;

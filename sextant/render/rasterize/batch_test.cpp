@@ -106,7 +106,7 @@ TEST(RasterizeBatch, ReusedMemoryIsNotAllocatedAgain) {
     const RenderScene scene(context, batch.list());
     const Buffer<Camera> cameras = copy(context, std::vector<Camera>{kCamera});
     const Buffer<Instance> instances = copy(context, batch.instances);
-    RenderWorkspace workspace;
+    Workspace workspace;
     Rendering out;
     out.width = kCamera.width;
     out.height = kCamera.height;

@@ -83,9 +83,9 @@ struct ViewLists {
   const std::uint32_t* instances;
 };
 
-ViewLists sort_by_view(const Context& context, const RasterJob& job, RenderWorkspace& workspace) {
-  reserve(context, workspace.instance_order, job.views + 1 + job.instance_count);
-  std::uint32_t* first = workspace.instance_order.data();
+ViewLists sort_by_view(const Context& context, const RasterJob& job, Workspace& workspace) {
+  const std::int64_t room = job.views + 1 + job.instance_count;
+  std::uint32_t* first = workspace.take<std::uint32_t>(context, room).data;
   std::uint32_t* order = first + job.views + 1;
   std::fill(first, order, 0u);
   const auto drawn = [&](std::int64_t i) {
@@ -120,14 +120,13 @@ void draw_view(const RasterJob& job, const ViewLists& lists, std::int64_t view,
 class BandSorter {
  public:
   BandSorter(const Context& context, const RasterJob& job, const DepthTarget& target,
-             RenderWorkspace& workspace)
-      : context_(context), job_(job), target_(target), workspace_(workspace) {
-    reserve(context, workspace.polygons,
-            kBlocks * kBlock * static_cast<std::int64_t>(sizeof(ScreenPolygon)));
-    reserve(context, workspace.bins, bands() * kBlocks);
-    polygons_ = reinterpret_cast<ScreenPolygon*>(workspace.polygons.data());
-    bins_ = workspace.bins.data();
-  }
+             Workspace& workspace)
+      : context_(context),
+        job_(job),
+        target_(target),
+        workspace_(workspace),
+        polygons_(workspace.take<ScreenPolygon>(context, kBlocks * kBlock).data),
+        bins_(workspace.take<std::uint32_t>(context, bands() * kBlocks).data) {}
 
   /// Takes the triangles of the next instance and draws whenever enough have come together.
   void add(std::uint32_t instance) {
@@ -148,7 +147,8 @@ class BandSorter {
     // Band by band and in each block by block: in the order of the triangles.
     std::uint32_t total = 0;
     for (std::int64_t i = 0; i < bands() * used_; ++i) total += std::exchange(bins_[i], total);
-    reserve(context_, workspace_.binned, total);
+    const Workspace::Scope scope(workspace_);
+    binned_ = workspace_.take<std::uint32_t>(context_, total).data;
     for_each_chunk(context_, used_, 1,
                    [&](std::int64_t block, std::int64_t) { sort_block(block); });
     for_each_chunk(context_, bands(), 1, [&](std::int64_t band, std::int64_t) { draw_band(band); });
@@ -185,10 +185,9 @@ class BandSorter {
   }
 
   void sort_block(std::int64_t number) {
-    std::uint32_t* binned = workspace_.binned.data();
     for (std::int64_t i = number * kBlock; i < number * kBlock + blocks_[number].size; ++i) {
       visit_bands(polygons_[i], [&](std::int64_t band) {
-        binned[bins_[band * used_ + number]++] = static_cast<std::uint32_t>(i);
+        binned_[bins_[band * used_ + number]++] = static_cast<std::uint32_t>(i);
       });
     }
   }
@@ -199,7 +198,7 @@ class BandSorter {
     const std::uint32_t end = bins_[(band + 1) * used_ - 1];
     const int row = static_cast<int>(band) * kBandRows;
     for (std::uint32_t k = begin; k < end; ++k) {
-      const std::uint32_t i = workspace_.binned.data()[k];
+      const std::uint32_t i = binned_[k];
       const std::uint32_t primitive = blocks_[i / kBlock].first_primitive + i % kBlock;
       draw(polygons_[i], primitive, row, row + kBandRows, target_);
     }
@@ -208,15 +207,17 @@ class BandSorter {
   const Context& context_;
   const RasterJob& job_;
   const DepthTarget& target_;
-  RenderWorkspace& workspace_;
+  Workspace& workspace_;
   ScreenPolygon* polygons_;
   std::uint32_t* bins_;
+  std::uint32_t* binned_ = nullptr;  // triangles band by band, while they are drawn
   Block blocks_[kBlocks];
   std::int64_t used_ = 0;
 };
 
 void draw_view_in_bands(const Context& context, const RasterJob& job, const ViewLists& lists,
-                        std::int64_t view, const DepthTarget& target, RenderWorkspace& workspace) {
+                        std::int64_t view, const DepthTarget& target, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
   for_each_chunk(context, job.pixels_per_view(), std::int64_t{kBandRows} * job.width,
                  [&](std::int64_t begin, std::int64_t end) { clear(target, begin, end); });
   BandSorter sorter(context, job, target, workspace);
@@ -244,9 +245,8 @@ void write_row(const RasterJob& job, const std::uint32_t* primitives, std::int64
   }
 }
 
-void count_primitives(const Context& context, RasterJob& job, RenderWorkspace& workspace) {
-  reserve(context, workspace.first_primitives, job.instance_count + 1);
-  std::uint32_t* first = workspace.first_primitives.data();
+void count_primitives(const Context& context, RasterJob& job, Workspace& workspace) {
+  std::uint32_t* first = workspace.take<std::uint32_t>(context, job.instance_count + 1).data;
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < job.instance_count; ++i) {
     first[i] = static_cast<std::uint32_t>(total);
@@ -259,15 +259,13 @@ void count_primitives(const Context& context, RasterJob& job, RenderWorkspace& w
 
 }  // namespace
 
-void rasterize_cpu(const Context& context, RasterJob job, RenderWorkspace& workspace) {
+void rasterize_cpu(const Context& context, RasterJob job, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
   count_primitives(context, job, workspace);
   const std::int64_t pixels = job.pixels_per_view() * job.views;
-  if (!job.depth_m) {
-    reserve(context, workspace.depth_m, pixels);
-    job.depth_m = workspace.depth_m.data();
-  }
-  if (job.needs_primitives()) reserve(context, workspace.primitives, pixels);
-  std::uint32_t* primitives = job.needs_primitives() ? workspace.primitives.data() : nullptr;
+  if (!job.depth_m) job.depth_m = workspace.take<float>(context, pixels).data;
+  std::uint32_t* primitives =
+      job.needs_primitives() ? workspace.take<std::uint32_t>(context, pixels).data : nullptr;
   const ViewLists lists = sort_by_view(context, job, workspace);
   const auto target_of = [&](std::int64_t view) {
     const std::int64_t first = view * job.pixels_per_view();

@@ -44,17 +44,9 @@ inline void check_primitives(std::int64_t count) {
           kMaxPrimitives, " fit; split the batch");
 }
 
-/// Makes room, keeping what is there when it is enough.
-template <class T>
-void reserve(const Context& context, Buffer<T>& buffer, std::int64_t size) {
-  if (buffer.size() < size || buffer.device() != context.device()) {
-    buffer = Buffer<T>(context, size);
-  }
-}
-
 /// `primitive_bound` is at least the number of triangles of all instances.
-void rasterize_cpu(const Context& context, RasterJob job, RenderWorkspace& workspace);
+void rasterize_cpu(const Context& context, RasterJob job, Workspace& workspace);
 void rasterize_cuda(const Context& context, RasterJob job, std::int64_t primitive_bound,
-                    RenderWorkspace& workspace);
+                    Workspace& workspace);
 
 }  // namespace sextant::detail::rasterize

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/render/rasterize/job.h"
 #include "sextant/render/rasterize/math.h"
 
@@ -76,7 +76,7 @@ Vec3f towards_light(const RenderOptions& options) {
 /// The arguments have been checked; `primitive_bound` is at least the number of triangles.
 void render_checked(const Context& context, const RenderScene& scene, View<const Camera> cameras,
                     View<const Instance> instances, std::int64_t primitive_bound,
-                    const RenderOptions& options, Rendering& out, RenderWorkspace& workspace) {
+                    const RenderOptions& options, Rendering& out, Workspace& workspace) {
   RasterJob job;
   job.scene = scene.view();
   job.cameras = cameras.data;
@@ -97,13 +97,9 @@ void render_checked(const Context& context, const RenderScene& scene, View<const
   job.object_ids = fit(context, options.object_ids, out.pixels(), out.object_ids);
   const bool anything = job.depth_m != nullptr || job.needs_primitives();
   if (out.pixels() == 0 || !anything) return;
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      rasterize_cuda(context, job, primitive_bound, workspace);
-      return;
-    }
-  }
-  rasterize_cpu(context, job, workspace);
+  detail::on_device(
+      context, [&] { rasterize_cuda(context, job, primitive_bound, workspace); },
+      [&] { rasterize_cpu(context, job, workspace); });
 }
 
 void check_scene(const Context& context, const RenderScene& scene) {
@@ -133,17 +129,10 @@ Rendering render_views(const Context& context, const RenderScene& scene,
 
   const Buffer<Camera> local_cameras = copy(context, view_of(cameras));
   const Buffer<Instance> local_instances = copy(context, view_of(instances));
-  RenderWorkspace workspace;
+  Workspace workspace;
   render_checked(context, scene, local_cameras, local_instances, primitives, options, out,
                  workspace);
   return out;
-}
-
-template <class T>
-Buffer<T> host_copy(const Context& context, const Buffer<T>& from) {
-  Buffer<T> to(Context::cpu(), from.size());
-  copy<T>(context, from.view(), to.view());
-  return to;
 }
 
 }  // namespace
@@ -167,7 +156,7 @@ Rendering render(const Context& context, const RenderScene& scene, std::span<con
 
 void render_into(const Context& context, const RenderScene& scene, View<const Camera> cameras,
                  View<const Instance> instances, const RenderOptions& options, Rendering& out,
-                 RenderWorkspace& workspace) {
+                 Workspace& workspace) {
   check_render_options(options);
   check_scene(context, scene);
   check_size(out.width, out.height, out.views);
@@ -193,10 +182,10 @@ Rendering to_host(const Context& context, const Rendering& rendering) {
   return {rendering.width,
           rendering.height,
           rendering.views,
-          host_copy(context, rendering.depth_m),
-          host_copy(context, rendering.normals),
-          host_copy(context, rendering.colors),
-          host_copy(context, rendering.object_ids)};
+          to_host_buffer(context, rendering.depth_m),
+          to_host_buffer(context, rendering.normals),
+          to_host_buffer(context, rendering.colors),
+          to_host_buffer(context, rendering.object_ids)};
 }
 
 }  // namespace sextant

@@ -2,6 +2,7 @@
 // nvcc: -fmad=false, so that CUDA gives the bits of the CPU.
 #include <cub/block/block_scan.cuh>
 
+#include "sextant/core/context/state.h"
 #include "sextant/core/cuda_check.h"
 #include "sextant/render/rasterize/surface_math.h"
 
@@ -174,7 +175,7 @@ struct Tiles {
   }
 };
 
-/// For the second kernel; drawn here, slowly, when the queue is full.
+/// Hands a triangle to the second kernel, or draws it here, slowly, when the queue is full.
 template <class Target>
 __device__ __noinline__ void enqueue(const RasterJob& job, const Instance& instance,
                                      std::uint32_t triangle, std::uint32_t primitive,
@@ -286,7 +287,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
   }
 }
 
-/// One block: instances are few beside their triangles.
+/// One block suffices: instances are few beside their triangles.
 __global__ void __launch_bounds__(kScanThreads)
     count_primitives(const __grid_constant__ RasterJob job, std::uint32_t* first_primitives) {
   using Scan = cub::BlockScan<std::uint32_t, kScanThreads>;
@@ -361,23 +362,20 @@ void draw(const RasterJob& job, std::int64_t pixels, std::int64_t primitive_boun
 }  // namespace
 
 void rasterize_cuda(const Context& context, RasterJob job, std::int64_t primitive_bound,
-                    RenderWorkspace& workspace) {
+                    Workspace& workspace) {
   const std::int64_t pixels = job.pixels_per_view() * job.views;
-  reserve(context, workspace.first_primitives, job.instance_count + 1);
-  reserve(context, workspace.queue, std::min(primitive_bound, kQueueCapacity) + 2);
-  if (job.needs_primitives()) reserve(context, workspace.keys, pixels);
-
+  const Workspace::Scope scope(workspace);
+  std::uint32_t* first_primitives =
+      workspace.take<std::uint32_t>(context, job.instance_count + 1).data;
+  auto* words =
+      workspace.take<unsigned long long>(context, std::min(primitive_bound, kQueueCapacity) + 2)
+          .data;
   const cudaStream_t stream = cuda_stream(context);
-  int processors = 0;
-  check_cuda(
-      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, context.device().ordinal),
-      "cudaDeviceGetAttribute");
-  std::uint32_t* first_primitives = workspace.first_primitives.data();
+  const int processors = multiprocessors(context);
   count_primitives<<<1, kScanThreads, 0, stream>>>(job, first_primitives);
   check_launch("render: count_primitives");
   job.first_primitives = first_primitives;
 
-  auto* words = reinterpret_cast<unsigned long long*>(workspace.queue.data());
   const Queue queue{words, words + 1};
   check_cuda(cudaMemsetAsync(words, 0, sizeof(*words), stream), "cudaMemsetAsync");
   if (!job.needs_primitives()) {
@@ -385,7 +383,7 @@ void rasterize_cuda(const Context& context, RasterJob job, std::int64_t primitiv
          DepthOnly{reinterpret_cast<std::uint32_t*>(job.depth_m)}, stream);
     return;
   }
-  const DepthAndPrimitive target{reinterpret_cast<unsigned long long*>(workspace.keys.data())};
+  const DepthAndPrimitive target{workspace.take<unsigned long long>(context, pixels).data};
   draw(job, pixels, primitive_bound, processors, queue, target, stream);
   resolve<<<block_count(pixels, processors * 16), kThreads, 0, stream>>>(job, pixels, target);
   check_launch("render: resolve");

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "sextant/core/build_config.h"
-#include "sextant/core/for_each.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/core/simd/instruction_set.h"
 #include "sextant/core/simd/lanes.h"
 #include "sextant/geometry/neighbours/lanes.h"
+#include "sextant/geometry/neighbours/queries.h"
 #include "sextant/surface/cloud_curvature/math.h"
 
 namespace sextant {
@@ -225,11 +225,23 @@ struct CurvatureOfRange {
 
 SEXTANT_RUN_WIDEST(CurvatureOfRange)
 
+/// Outputs that are not asked for are empty.
 template <class T>
-void check_room(const Context& context, const View<T>& view, const char* name, std::int64_t size) {
-  if (view.empty()) return;
-  require_on(context, view, name);
-  require(view.size == size, name, ": room for ", view.size, " instead of ", size);
+void check_output(const Context& context, const View<T>& view, std::int64_t size,
+                  const char* name) {
+  if (!view.empty()) require_room(context, view, size, name);
+}
+
+void estimate_on_cpu(const Context& context, const CloudCurvatureJob& job) {
+  const CurvatureOfRange range{job, detail::best_variant(fit_512, fit_256, fit_128)};
+  for_each_chunk(context, job.grid.size, detail::neighbours::kQueryGrain,
+                 [&](std::int64_t begin, std::int64_t end) { run_widest(range, begin, end); });
+}
+
+template <bool kOurs>
+void estimate_on_cuda(const Context& context, const CloudCurvatureJob& job) {
+  // Neighbouring threads have neighbouring points of a cell and read the same candidates.
+  detail::for_each_on_cuda(context, job.grid.size, CloudCurvaturePoint<kOurs>{job});
 }
 
 void require_radius(const CloudCurvatureOptions& options) {
@@ -251,47 +263,39 @@ CloudCurvature estimate_cloud_curvature(const Context& context, View<const Vec3f
   const std::int64_t size = points.size;
   CloudCurvature result{{context, size}, {context, size}, {context, size},
                         {context, size}, {context, size}, {context, size}};
-  estimate_cloud_curvature_into(context, points, normals, chosen,
+  const NeighbourGrid grid = build_neighbour_grid(context, points, grid_options(chosen));
+  estimate_cloud_curvature_into(context, grid, normals, chosen,
                                 {result.k1_per_m, result.k2_per_m, result.direction1,
                                  result.normals, result.points, result.valid});
   return result;
 }
 
-void estimate_cloud_curvature_into(const Context& context, View<const Vec3f> points,
-                                   View<const Vec3f> normals, const CloudCurvatureOptions& options,
-                                   const CloudCurvatureViews& out) {
+NeighbourGridOptions grid_options(const CloudCurvatureOptions& options) {
   require_radius(options);
-  require_on(context, points, "points");
-  const NeighbourGrid grid =
-      build_neighbour_grid(context, points, NeighbourGridOptions::for_radius(options.radius_m));
-  estimate_cloud_curvature_into(context, grid, normals, options, out);
+  return NeighbourGridOptions::for_radius(options.radius_m);
 }
 
 void estimate_cloud_curvature_into(const Context& context, const NeighbourGrid& grid,
                                    View<const Vec3f> normals, const CloudCurvatureOptions& options,
                                    const CloudCurvatureViews& out) {
   require_radius(options);
-  require(grid.view().frame != nullptr, "grid: is empty; use build_neighbour_grid");
-  require(grid.device() == context.device(), "grid: lies on ", to_string(grid.device()),
-          " but the context runs on ", to_string(context.device()));
-  if (!normals.empty()) {
-    require_on(context, normals, "normals");
-    require(normals.size == grid.size(), "normals: are ", normals.size, " for ", grid.size(),
-            " points; give one for each, or none");
-  }
-  check_room(context, out.k1_per_m, "k1_per_m", grid.size());
-  check_room(context, out.k2_per_m, "k2_per_m", grid.size());
-  check_room(context, out.direction1, "direction1", grid.size());
-  check_room(context, out.normals, "normals", grid.size());
-  check_room(context, out.points, "points", grid.size());
-  check_room(context, out.valid, "valid", grid.size());
+  detail::neighbours::check_grid(context, grid);
+  const std::int64_t size = grid.size();
+  if (!normals.empty()) require_room(context, normals, size, "normals");
+  check_output(context, out.k1_per_m, size, "k1_per_m");
+  check_output(context, out.k2_per_m, size, "k2_per_m");
+  check_output(context, out.direction1, size, "direction1");
+  check_output(context, out.normals, size, "normals of the result");
+  check_output(context, out.points, size, "points of the result");
+  check_output(context, out.valid, size, "valid");
   const CloudCurvatureJob job(grid.view(), normals, options, out);
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return estimate_cloud_curvature_cuda(context, job);
-  }
-  const CurvatureOfRange range{job, detail::best_variant(fit_512, fit_256, fit_128)};
-  for_each_chunk(context, grid.size(), detail::neighbours::kQueryGrain,
-                 [&](std::int64_t begin, std::int64_t end) { run_widest(range, begin, end); });
+  detail::on_device(
+      context,
+      [&] {
+        job.rules.ours() ? estimate_on_cuda<true>(context, job)
+                         : estimate_on_cuda<false>(context, job);
+      },
+      [&] { estimate_on_cpu(context, job); });
 }
 
 float curvature_radius_m(const Context& context, View<const Vec3f> points) {
@@ -300,7 +304,7 @@ float curvature_radius_m(const Context& context, View<const Vec3f> points) {
   require_on(context, points, "points");
   std::vector<Vec3f> finite = to_host(context, points);
   std::erase_if(finite, [](const Vec3f& p) { return !is_finite(p); });
-  if (finite.size() < kNeighbours) return 0;
+  if (finite.size() < kNeighbours) return NAN;
   std::vector<Vec3f> sample;
   const std::size_t step = (finite.size() + kSample - 1) / kSample;
   for (std::size_t i = 0; i < finite.size(); i += step) sample.push_back(finite[i]);
@@ -315,7 +319,7 @@ float curvature_radius_m(const Context& context, View<const Vec3f> points) {
   const auto middle = farthest.begin() + static_cast<std::ptrdiff_t>(farthest.size() / 2);
   std::nth_element(farthest.begin(), middle, farthest.end());
   const float radius_m = std::sqrt(*middle);
-  return std::isfinite(radius_m) ? min_of(radius_m, 1e3f) : 0;
+  return radius_m > 0.0f && std::isfinite(radius_m) ? min_of(radius_m, 1e3f) : NAN;
 }
 
 }  // namespace sextant

@@ -40,51 +40,25 @@ struct CloudCurvatureJob {
   }
 };
 
-/// The outcome of a fit to the neighbours of a point.
-template <class T>
-struct CloudQuadric {
-  curvature::QuadricResult<T> result;
-  T count;        ///< neighbours
-  T weight;       ///< sum of their last weights
-  T least_pivot;  ///< of all steps
-};
-
-template <bool kOurs, bool kFirst, class T, class Neighbours>
-SEXTANT_HD curvature::QuadricSums<T> sum_neighbours(const curvature::QuadricFit<T>& fit,
-                                                    const curvature::QuadricRules& rules,
-                                                    const curvature::QuadricWeight<T>& weight,
-                                                    const Neighbours& neighbours) {
-  curvature::QuadricSums<T> sums;
-  neighbours([&](const Vec3<T>& offset_m, const T& distance_sq, const auto& inside) {
-    curvature::add_sample<kOurs, kFirst>(fit, rules, weight, offset_m, distance_sq, inside, sums);
-  });
-  return sums;
-}
-
 /// `neighbours(f)` calls f(offset_m, distance_sq, inside) for each; `away` is the unit normal of
 /// their plane, to the inside.
 template <bool kOurs, class T, class Neighbours>
-SEXTANT_HD CloudQuadric<T> fit_neighbours(const CloudCurvatureJob& job, const Vec3<T>& away,
-                                          const Neighbours& neighbours) {
+SEXTANT_HD curvature::FittedQuadric<T> fit_neighbours(const CloudCurvatureJob& job,
+                                                      const Vec3<T>& away,
+                                                      const Neighbours& neighbours) {
   const T radius_m(job.options.radius_m);
-  curvature::QuadricFit<T> fit = curvature::QuadricFit<T>::begin(away, radius_m);
-  curvature::QuadricWeight<T> weight = curvature::first_weight(job.rules, radius_m);
-  curvature::QuadricSums<T> sums = sum_neighbours<kOurs, true>(fit, job.rules, weight, neighbours);
-  CloudQuadric<T> quadric;
-  quadric.count = sums.count;
-  quadric.least_pivot = T(1.0f);
-  for (int iteration = 1;; ++iteration) {
-    const curvature::QuadricStep<T> step = curvature::solve_step(sums);
-    curvature::apply_step(step, fit);
-    quadric.least_pivot = LaneMath<T>::select(step.least_pivot < quadric.least_pivot,
-                                              step.least_pivot, quadric.least_pivot);
-    if (iteration >= job.options.iterations) break;
-    weight = curvature::next_weight(job.rules, radius_m, quadric.count, sums, step, weight);
-    sums = sum_neighbours<kOurs, false>(fit, job.rules, weight, neighbours);
-  }
-  quadric.weight = sums.normal[0];
-  quadric.result = curvature::result_of(fit, radius_m);
-  return quadric;
+  return curvature::fit_quadric(
+      job.rules, job.options.iterations, away, radius_m,
+      curvature::first_weight(job.rules, radius_m),
+      [&](auto first, const curvature::QuadricFit<T>& fit,
+          const curvature::QuadricWeight<T>& weight) {
+        curvature::QuadricSums<T> sums;
+        neighbours([&](const Vec3<T>& offset_m, const T& distance_sq, const auto& inside) {
+          curvature::add_sample<kOurs, decltype(first)::value>(fit, job.rules, weight, offset_m,
+                                                               distance_sq, inside, sums);
+        });
+        return sums;
+      });
 }
 
 SEXTANT_HD inline void write_nothing(const CloudCurvatureViews& out, std::int64_t i) {
@@ -97,8 +71,9 @@ SEXTANT_HD inline void write_nothing(const CloudCurvatureViews& out, std::int64_
   if (!out.valid.empty()) out.valid[i] = 0;
 }
 
-/// By the rules of images: see fit_patch.
-SEXTANT_HD inline bool is_valid(const CloudCurvatureJob& job, const CloudQuadric<float>& quadric) {
+/// The rules are those of images: see fit_patch.
+SEXTANT_HD inline bool is_valid(const CloudCurvatureJob& job,
+                                const curvature::FittedQuadric<float>& quadric) {
   const curvature::QuadricResult<float>& q = quadric.result;
   if (!(quadric.count >= static_cast<float>(job.options.least_samples))) return false;
   if (!(quadric.least_pivot > curvature::kLeastQuadricPivot)) return false;
@@ -111,7 +86,7 @@ SEXTANT_HD inline bool is_valid(const CloudCurvatureJob& job, const CloudQuadric
 }
 
 SEXTANT_HD inline void write_quadric(const CloudCurvatureJob& job, const GridPoint& point,
-                                     const CloudQuadric<float>& quadric) {
+                                     const curvature::FittedQuadric<float>& quadric) {
   const CloudCurvatureViews& out = job.out;
   curvature::QuadricResult<float> q = quadric.result;
   const std::int64_t i = point.index;
@@ -159,7 +134,5 @@ struct CloudCurvaturePoint {
                   fit_neighbours<kOurs>(job, -job.oriented(middle, plane), neighbours));
   }
 };
-
-void estimate_cloud_curvature_cuda(const Context& context, const CloudCurvatureJob& job);
 
 }  // namespace sextant::detail::cloud_curvature

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/surface/cloud_normals.h"
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/simd/lanes.h"
 #include "sextant/geometry/neighbours/lanes.h"
+#include "sextant/geometry/neighbours/queries.h"
 #include "sextant/surface/cloud_normals/math.h"
 #include "sextant/surface/cloud_resolution.h"
 #include "sextant/surface/gaussian/lanes.h"
@@ -183,15 +184,6 @@ struct NormalsOfRange {
 
 SEXTANT_RUN_WIDEST(NormalsOfRange)
 
-/// Cells of half the reach, as in voting.
-NeighbourGridOptions cells_for(const CloudNormalsOptions& options) {
-  if (options.method == CloudNormalsMethod::kWeighted) {
-    return NeighbourGridOptions::for_radius(0.5f * kWeightReach * options.sigma_m);
-  }
-  return options.radius_m > 0.0f ? NeighbourGridOptions::for_radius(options.radius_m)
-                                 : NeighbourGridOptions::for_nearest(options.k);
-}
-
 void check(const CloudNormalsOptions& options) {
   constexpr float kLeastSigma_m = 1e-9f;
   check_options(options);
@@ -202,6 +194,15 @@ void check(const CloudNormalsOptions& options) {
 
 }  // namespace
 
+NeighbourGridOptions grid_options(const CloudNormalsOptions& options) {
+  check(options);
+  if (options.method == CloudNormalsMethod::kWeighted) {
+    return NeighbourGridOptions::for_radius(0.5f * kWeightReach * options.sigma_m);  // as in voting
+  }
+  return options.radius_m > 0.0f ? NeighbourGridOptions::for_radius(options.radius_m)
+                                 : NeighbourGridOptions::for_nearest(options.k);
+}
+
 Buffer<Vec3f> estimate_cloud_normals(const Context& context, View<const Vec3f> points,
                                      const CloudNormalsOptions& options) {
   check_options(options);
@@ -209,36 +210,24 @@ Buffer<Vec3f> estimate_cloud_normals(const Context& context, View<const Vec3f> p
   if (known.method == CloudNormalsMethod::kWeighted && known.sigma_m == 0.0f) {
     known.sigma_m = default_sigma_m(context, points);
   }
+  const NeighbourGrid grid = build_neighbour_grid(context, points, grid_options(known));
   Buffer<Vec3f> normals(context, points.size);
-  estimate_cloud_normals_into(context, points, known, normals);
+  estimate_cloud_normals_into(context, grid, known, normals);
   return normals;
-}
-
-void estimate_cloud_normals_into(const Context& context, View<const Vec3f> points,
-                                 const CloudNormalsOptions& options, View<Vec3f> normals) {
-  check(options);
-  require_on(context, points, "points");
-  const NeighbourGrid grid = build_neighbour_grid(context, points, cells_for(options));
-  estimate_cloud_normals_into(context, grid, options, normals);
 }
 
 void estimate_cloud_normals_into(const Context& context, const NeighbourGrid& grid,
                                  const CloudNormalsOptions& options, View<Vec3f> normals) {
   check(options);
-  require_on(context, normals, "normals");
-  require(grid.view().frame != nullptr, "grid: is empty; use build_neighbour_grid");
-  require(grid.device() == context.device(), "grid: lies on ", to_string(grid.device()),
-          " but the context runs on ", to_string(context.device()));
-  require(normals.size == grid.size(), "normals: room for ", normals.size, " instead of ",
-          grid.size());
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      return estimate_cloud_normals_cuda(context, grid.view(), options, normals);
-    }
-  }
-  const NormalsOfRange job{grid.view(), options, normals.data};
-  for_each_chunk(context, grid.size(), detail::neighbours::kQueryGrain,
-                 [&](std::int64_t begin, std::int64_t end) { run_widest(job, begin, end); });
+  detail::neighbours::check_grid(context, grid);
+  require_room(context, normals, grid.size(), "normals");
+  detail::on_device(
+      context, [&] { estimate_cloud_normals_cuda(context, grid.view(), options, normals); },
+      [&] {
+        const NormalsOfRange job{grid.view(), options, normals.data};
+        for_each_chunk(context, grid.size(), detail::neighbours::kQueryGrain,
+                       [&](std::int64_t begin, std::int64_t end) { run_widest(job, begin, end); });
+      });
 }
 
 }  // namespace sextant

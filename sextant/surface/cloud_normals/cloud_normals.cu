@@ -8,7 +8,7 @@ namespace sextant::detail::cloud_normals {
 
 namespace {
 
-/// Points in cell order, kGatherThreads threads for each.
+/// Takes points in cell order, with kGatherThreads threads for each.
 __global__ void __launch_bounds__(neighbours::kGatherBlock)
     weighted_normals(const NeighbourGridView grid, float sigma_m, Vec3f viewpoint_m,
                      Vec3f* normals) {

@@ -305,8 +305,11 @@ TEST(CloudNormals, IntoRunInAGraph) {
     SCOPED_TRACE(testing::describe(context));
     const Buffer<Vec3f> points = copy(context, host);
     Buffer<Vec3f> normals(context, points.size());
-    const Graph graph =
-        Graph::capture(context, [&] { estimate_cloud_normals_into(context, points, {}, normals); });
+    NeighbourGrid grid(context, points.size());
+    const Graph graph = Graph::capture(context, [&] {
+      build_neighbour_grid_into(context, points, grid_options(CloudNormalsOptions{}), grid);
+      estimate_cloud_normals_into(context, grid, {}, normals);
+    });
     graph.launch();
     context.synchronize();
     const auto expected = to_host(context, estimate_cloud_normals(context, points));
@@ -327,11 +330,11 @@ TEST(CloudNormals, RefuseMisuse) {
   EXPECT_THROW(estimate_cloud_normals(context, view_of(points), {.radius_m = NAN}), Error);
   EXPECT_THROW(estimate_cloud_normals(context, view_of(points), {.viewpoint_m = {NAN, 0, 0}}),
                Error);
-  EXPECT_THROW(estimate_cloud_normals_into(context, view_of(points), {}, view_of(normals)), Error);
+  const NeighbourGrid grid = build_neighbour_grid(context, view_of(points));
+  EXPECT_THROW(estimate_cloud_normals_into(context, grid, {}, view_of(normals)), Error);
   normals.resize(3);
   // Without σ there is nothing that could be done without waiting.
-  EXPECT_THROW(estimate_cloud_normals_into(context, view_of(points), kWeighted, view_of(normals)),
-               Error);
+  EXPECT_THROW(estimate_cloud_normals_into(context, grid, kWeighted, view_of(normals)), Error);
   EXPECT_NO_THROW(estimate_cloud_normals(context, view_of(points), kWeighted));
   EXPECT_THROW(estimate_cloud_normals_into(context, NeighbourGrid{}, {}, view_of(normals)), Error);
 }

@@ -4,16 +4,19 @@
 #include <algorithm>
 #include <numbers>
 
-#include "sextant/geometry/neighbours.h"
+#include "sextant/core/reduce/anywhere.h"
+#include "sextant/surface/cloud_resolution/math.h"
 
 namespace sextant {
+
+using namespace detail::cloud_resolution;
 
 namespace {
 
 constexpr int kNeighbours = 15;
 constexpr std::int64_t kRuns = 32;
 constexpr std::int64_t kRunLength = 128;
-constexpr float kSigmaResolutions = 3.0f;
+constexpr float kSigmaSpacings = 3.0f;
 
 /// All points, or runs of them: whole pieces can be copied on any device.
 Buffer<Vec3f> sample_of(const Context& context, View<const Vec3f> points) {
@@ -29,7 +32,26 @@ Buffer<Vec3f> sample_of(const Context& context, View<const Vec3f> points) {
 
 }  // namespace
 
+float cloud_resolution_m(const Context& context, const NeighbourGrid& grid) {
+  Workspace workspace;
+  const std::int64_t size = grid.size() * kNearest;
+  const View<float> distances_sq = workspace.take<float>(context, size);
+  k_nearest_into(context, grid, kNearest, workspace.take<std::int32_t>(context, size),
+                 distances_sq);
+  const View<NearestSum> result = workspace.take<NearestSum>(context, 1);
+  detail::transform_reduce_anywhere(context, grid.size(), NearestOfPoint{distances_sq.data},
+                                    detail::Add{}, NearestSum{}, result, workspace);
+  const NearestSum sum = to_host(context, result)[0];
+  return sum.points > 0 ? static_cast<float>(sum.distance_m / sum.points) : NAN;
+}
+
 float cloud_resolution_m(const Context& context, View<const Vec3f> points) {
+  require_on(context, points, "points");
+  return cloud_resolution_m(
+      context, build_neighbour_grid(context, points, NeighbourGridOptions::for_nearest(kNearest)));
+}
+
+float cloud_spacing_m(const Context& context, View<const Vec3f> points) {
   require_on(context, points, "points");
   constexpr int kK = kNeighbours + 1;  // with the point itself
   const NeighbourGrid grid =
@@ -47,16 +69,15 @@ float cloud_resolution_m(const Context& context, View<const Vec3f> points) {
     spacings_m.push_back(
         std::sqrt(farthest_sq * std::numbers::pi_v<float> / static_cast<float>(last)));
   }
-  if (spacings_m.empty()) return 0.0f;
+  if (spacings_m.empty()) return NAN;
   const auto middle = spacings_m.begin() + static_cast<std::ptrdiff_t>(spacings_m.size() / 2);
   std::nth_element(spacings_m.begin(), middle, spacings_m.end());
   return *middle;
 }
 
 float default_sigma_m(const Context& context, View<const Vec3f> points) {
-  const float resolution_m = cloud_resolution_m(context, points);
-  if (!(resolution_m > 0.0f)) return 1.0f;
-  return clamp(kSigmaResolutions * resolution_m, 1e-9f, 1e9f);
+  const float spacing_m = cloud_spacing_m(context, points);
+  return spacing_m > 0.0f ? clamp(kSigmaSpacings * spacing_m, 1e-9f, 1e9f) : 1.0f;
 }
 
 }  // namespace sextant

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/surface/cloud_segment.h"
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/cuda/dispatch.h"
+#include "sextant/geometry/neighbours/queries.h"
 #include "sextant/surface/segment/host.h"
 
 namespace sextant {
+
+using namespace detail::segment;
 
 namespace {
 
@@ -20,14 +23,6 @@ void check_saliency(const Context& context, const PointSaliency& saliency, std::
   check(saliency.ball, "ball");
 }
 
-void check_clouds(const Context& context, View<const Vec3f> points, View<const Vec3f> normals) {
-  require_on(context, points, "points");
-  require_on(context, normals, "normals");
-  require(normals.size == points.size, "normals: ", normals.size, " for ", points.size, " points");
-  // Indices and the sums of regions fit 32 bits.
-  require(points.size <= INT32_MAX / 2, "points: ", points.size, " are too many");
-}
-
 /// Cells that hold four points of a surface are twice as wide as the points are apart.
 constexpr float kCellsPerRadius = 0.8f;
 
@@ -39,10 +34,11 @@ float radius_of(const Context& context, const NeighbourGrid& grid) {
 }  // namespace
 
 CloudSegmentation segment_cloud(const Context& context, View<const Vec3f> points,
-                                View<const Vec3f> normals, const CloudSegmentOptions& options,
-                                const PointSaliency& saliency) {
+                                View<const Vec3f> normals, const PointSaliency& saliency,
+                                const CloudSegmentOptions& options) {
   check_options(options);
-  check_clouds(context, points, normals);
+  require_on(context, points, "points");
+  require_room(context, normals, points.size, "normals");
   CloudSegmentOptions chosen = options;
   NeighbourGridOptions cells;
   if (options.radius_m > 0.0f) cells = NeighbourGridOptions::for_radius(options.radius_m);
@@ -53,43 +49,36 @@ CloudSegmentation segment_cloud(const Context& context, View<const Vec3f> points
   result.labels = Buffer<std::int32_t>(context, points.size);
   Buffer<SurfaceRegion> regions(context, region_capacity(points.size, options.min_points));
   Buffer<std::int32_t> count(context, 1);
-  segment_cloud_into(context, grid, points, normals, chosen, saliency, result.labels, regions,
-                     count);
+  Workspace workspace;
+  segment_cloud_into(context, grid, points, normals, saliency, chosen, result.labels, regions,
+                     count, workspace);
   const std::int32_t found = to_host(context, count)[0];
   result.regions = to_host(context, regions.view().subview(0, found));
   return result;
 }
 
 void segment_cloud_into(const Context& context, const NeighbourGrid& grid, View<const Vec3f> points,
-                        View<const Vec3f> normals, const CloudSegmentOptions& options,
-                        const PointSaliency& saliency, View<std::int32_t> labels,
-                        View<SurfaceRegion> regions, View<std::int32_t> count) {
+                        View<const Vec3f> normals, const PointSaliency& saliency,
+                        const CloudSegmentOptions& options, View<std::int32_t> labels,
+                        View<SurfaceRegion> regions, View<std::int32_t> count,
+                        Workspace& workspace) {
   check_options(options);
-  check_clouds(context, points, normals);
+  require_on(context, points, "points");
+  detail::neighbours::check_grid(context, grid, points.size);
+  require_room(context, normals, points.size, "normals");
   check_saliency(context, saliency, points.size);
-  require_on(context, labels, "labels");
-  require_on(context, regions, "regions");
-  require_on(context, count, "count");
+  require_room(context, labels, points.size, "labels");
+  check_segment_sizes(context, points.size, options.min_points, regions, count);
   require(options.radius_m > 0.0f, "radius_m: 0 takes the radius from the density, which waits; ",
           "give one, or use segment_cloud");
-  require(grid.size() == points.size, "grid: was built from ", grid.size(), " points, not from ",
-          points.size);
-  require(labels.size == points.size, "labels: room for ", labels.size, " instead of ",
-          points.size);
-  const std::int64_t capacity = region_capacity(points.size, options.min_points);
-  require(regions.size == capacity, "regions: room for ", regions.size, " instead of ", capacity,
-          "; see region_capacity");
-  require(count.size == 1, "count: ", count.size, " elements instead of 1");
-  const detail::segment::CloudSurface surface{
+  const CloudSurface surface{
       grid.view(),         points.data,        normals.data, saliency.stick.data,
       saliency.plate.data, saliency.ball.data, options,      std::cos(options.link_angle_rad)};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      return detail::segment::segment_cuda(context, surface, labels, regions, count);
-    }
-  }
-  detail::segment::segment_points<detail::segment::HostSteps>(context, surface, labels, regions,
-                                                              count);
+  const int width = static_cast<int>(labels.size);  // the labels of a cloud are one row
+  const SegmentOutput out{{labels.data, width, 1, width, labels.device}, regions, count};
+  detail::on_device(
+      context, [&] { segment_cuda(context, surface, out, workspace); },
+      [&] { segment_surface<HostSteps>(context, surface, out, workspace); });
 }
 
 }  // namespace sextant

@@ -48,8 +48,8 @@ struct Found {
 
 Found segment_points(const Context& context, const Points& cloud,
                      const CloudSegmentOptions& options = {}) {
-  CloudSegmentation result =
-      segment_cloud(context, copy(context, cloud.points), copy(context, cloud.normals), options);
+  CloudSegmentation result = segment_cloud(context, copy(context, cloud.points),
+                                           copy(context, cloud.normals), {}, options);
   return {to_host(context, result.labels), std::move(result.regions)};
 }
 
@@ -150,9 +150,9 @@ TEST(SegmentCloud, SaliencySaysWhereEdgesAre) {
     const Buffer<Vec3f> normals = copy(context, cloud.normals);
     const Buffer<float> s = copy(context, stick), p = copy(context, plate), b = copy(context, ball);
     const CloudSegmentOptions options{.radius_m = 0.012f, .attach_rounds = 0};
-    EXPECT_EQ(segment_cloud(context, points, normals, options).regions.size(), 1u);
+    EXPECT_EQ(segment_cloud(context, points, normals, {}, options).regions.size(), 1u);
     const CloudSegmentation cut =
-        segment_cloud(context, points, normals, options, {s.view(), p.view(), b.view()});
+        segment_cloud(context, points, normals, {s.view(), p.view(), b.view()}, options);
     ASSERT_EQ(cut.regions.size(), 2u);
     const std::vector<std::int32_t> labels = to_host(context, cut.labels);
     for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -209,25 +209,32 @@ TEST(SegmentCloud, RefusesWrongArguments) {
   const Context context = Context::cpu(1);
   const Buffer<Vec3f> points(context, 5), normals(context, 4);
   EXPECT_EQ(testing::error_message([&] { segment_cloud(context, points, normals); }),
-            "normals: 4 for 5 points");
-  EXPECT_EQ(
-      testing::error_message([&] { segment_cloud(context, points, points, {.link_offset = 2}); }),
-      "link_offset: 2 is outside [0.001, 1]");
+            "normals: has 4 elements instead of 5");
+  EXPECT_EQ(testing::error_message(
+                [&] { segment_cloud(context, points, points, {}, {.link_offset = 2}); }),
+            "link_offset: 2 is outside [0.001, 1]");
   const Points cloud = cube(1);
   const Buffer<Vec3f> p = copy(context, cloud.points), n = copy(context, cloud.normals);
   const Buffer<float> stick(context, 9000);
   EXPECT_TRUE(testing::mentions(testing::error_message([&] {
-                                  segment_cloud(context, p, n, {}, {stick.view(), {}, {}});
+                                  segment_cloud(context, p, n, {stick.view(), {}, {}});
                                 }),
                                 "give all three saliencies or none"));
   const NeighbourGrid grid = build_neighbour_grid(context, p);
   Buffer<std::int32_t> labels(context, 9000), count(context, 1);
   Buffer<SurfaceRegion> regions(context, region_capacity(9000, 50));
-  EXPECT_TRUE(testing::mentions(testing::error_message([&] {
-                                  segment_cloud_into(context, grid, p, n, {}, {}, labels, regions,
-                                                     count);
-                                }),
-                                "radius_m"));
+  Workspace workspace;
+  const auto into = [&](const NeighbourGrid& with, float radius_m) {
+    return testing::error_message([&] {
+      segment_cloud_into(context, with, p, n, {}, {.radius_m = radius_m}, labels, regions, count,
+                         workspace);
+    });
+  };
+  EXPECT_TRUE(testing::mentions(into(grid, 0.0f), "radius_m"));
+  EXPECT_TRUE(testing::mentions(into(NeighbourGrid{}, 0.1f), "grid: is empty"));
+  EXPECT_TRUE(testing::mentions(into(build_neighbour_grid(context, points), 0.1f),
+                                "grid: was built from 5 points, not from 9000"));
+  EXPECT_EQ(into(grid, 0.1f), "");
 }
 
 }  // namespace

@@ -274,10 +274,11 @@ std::vector<float> by_width(const OrganisedScene& scene, const std::vector<Vec3f
   out.k1_per_m = k1;
   out.normals = refined;
   const CurvatureJob job{points, start, options, out};
-  PaddedPlanes measured(context, scene.width, scene.height, 18, 3);
-  PaddedPlanes cells(context, scene.width, scene.height, 18, 4);
-  std::fill_n(measured.values.data(), measured.values.size(), 0.0f);
-  std::fill_n(cells.values.data(), cells.values.size(), 0.0f);
+  Workspace workspace;
+  PaddedPlanes measured(context, scene.width, scene.height, 18, 3, workspace);
+  PaddedPlanes cells(context, scene.width, scene.height, 18, 4, workspace);
+  std::fill_n(measured.values.data, measured.values.size, 0.0f);
+  std::fill_n(cells.values.data, cells.values.size, 0.0f);
   for (int v = 0; v < scene.height; ++v) {
     for (int u = 0; u < scene.width; ++u) {
       const Vec3f p = measured_point(points(u, v));
@@ -318,8 +319,9 @@ TEST(CurvatureContract, IntoWritesWhatIsAskedForAndCanBeRecorded) {
     CurvatureViews out;
     out.k2_per_m = k2;
     out.normals = refined;
+    Workspace workspace;
     const Graph graph = Graph::capture(
-        context, [&] { estimate_curvature_into(context, points, normals, {}, out); });
+        context, [&] { estimate_curvature_into(context, points, normals, {}, out, workspace); });
     graph.launch();
     graph.launch();
     EXPECT_TRUE(same_bits(to_host(context, k2.pixels()), to_host(context, all.k2_per_m.pixels())));
@@ -394,10 +396,11 @@ TEST(CurvatureContract, SaysWhatIsWrong) {
   EXPECT_THROW(estimate_curvature(context, points, normals, {.weight_scale_m = NAN}), Error);
   CurvatureViews out;
   out.k1_per_m = small;
-  EXPECT_THROW(estimate_curvature_into(context, points, normals, {}, out), Error);
+  Workspace workspace;
+  EXPECT_THROW(estimate_curvature_into(context, points, normals, {}, out, workspace), Error);
   const std::string message =
       testing::error_message([&] { estimate_curvature(context, points, fewer); });
-  EXPECT_NE(message.find("normals: 3 x 3"), std::string::npos) << message;
+  EXPECT_NE(message.find("normals: is 3 x 3"), std::string::npos) << message;
 }
 
 }  // namespace

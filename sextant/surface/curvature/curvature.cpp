@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/simd/instruction_set.h"
 #include "sextant/surface/curvature/rows.h"
@@ -63,10 +63,10 @@ void fill_planes(const Context& context, PaddedPlanes& planes, const Fill& fill)
       });
 }
 
-PaddedPlanes make_cells(const Context& context, const CurvatureJob& job) {
+PaddedPlanes make_cells(const Context& context, const CurvatureJob& job, Workspace& workspace) {
   const int width = job.points.width;
   const int height = job.points.height;
-  PaddedPlanes measured(context, width, height, kPitchReach_px, 3);
+  PaddedPlanes measured(context, width, height, kPitchReach_px, 3, workspace);
   fill_planes(context, measured, [&](int v) {
     float* x = measured.at(0, 0, v);
     float* y = measured.at(1, 0, v);
@@ -80,14 +80,14 @@ PaddedPlanes make_cells(const Context& context, const CurvatureJob& job) {
   });
   const bool metric = job.options.radius_m > 0.0f;
   const int reach = metric ? kMostReach_px : pixel_patch(job.options).reach_px();
-  PaddedPlanes cells(context, width, height, reach, 4);
+  PaddedPlanes cells(context, width, height, reach, 4, workspace);
   const auto cell_row = detail::best_variant(cell_row_512, cell_row_256, cell_row_128);
   fill_planes(context, cells, [&](int v) { cell_row(job.options, measured, v, cells); });
   return cells;
 }
 
-void estimate_curvature_cpu(const Context& context, const CurvatureJob& job) {
-  const PaddedPlanes cells = make_cells(context, job);
+void estimate_curvature_cpu(const Context& context, const CurvatureJob& job, Workspace& workspace) {
+  const PaddedPlanes cells = make_cells(context, job, workspace);
   const auto run_row = detail::best_variant(run_row_512, run_row_256, run_row_128);
   for_each_chunk(context, job.points.height, 1,
                  [&](std::int64_t v, std::int64_t) { run_row(job, cells, static_cast<int>(v)); });
@@ -97,9 +97,7 @@ template <class T>
 void check_output(const Context& context, const ImageView<T>& image, const char* name,
                   const ImageView<const Vec3f>& points) {
   if (image.empty()) return;
-  require_on(context, image, name);
-  require(image.width == points.width && image.height == points.height, name, ": ", image.width,
-          " x ", image.height, " px for ", points.width, " x ", points.height, " points");
+  require_same_size(context, image, points, name, "points");
   require(static_cast<const void*>(image.data) != points.data, name,
           ": the points cannot be overwritten by it");
 }
@@ -114,21 +112,20 @@ Curvature estimate_curvature(const Context& context, ImageView<const Vec3f> poin
       Image<float>(context, width, height), Image<float>(context, width, height),
       Image<Vec3f>(context, width, height), Image<Vec3f>(context, width, height),
       Image<Vec3f>(context, width, height), Image<std::uint8_t>(context, width, height)};
+  Workspace workspace;
   estimate_curvature_into(context, points, normals, options,
                           {result.k1_per_m, result.k2_per_m, result.direction1, result.normals,
-                           result.points, result.valid});
+                           result.points, result.valid},
+                          workspace);
   return result;
 }
 
 void estimate_curvature_into(const Context& context, ImageView<const Vec3f> points,
                              ImageView<const Vec3f> normals, const CurvatureOptions& options,
-                             const CurvatureViews& out) {
+                             const CurvatureViews& out, Workspace& workspace) {
   check_options(options);
   require_on(context, points, "points");
-  require_on(context, normals, "normals");
-  require(normals.width == points.width && normals.height == points.height,
-          "normals: ", normals.width, " x ", normals.height, " px for ", points.width, " x ",
-          points.height, " points; estimate_normals makes them");
+  require_same_size(context, normals, points, "normals", "points");
   check_output(context, out.k1_per_m, "k1_per_m", points);
   check_output(context, out.k2_per_m, "k2_per_m", points);
   check_output(context, out.direction1, "direction1", points);
@@ -137,10 +134,10 @@ void estimate_curvature_into(const Context& context, ImageView<const Vec3f> poin
   check_output(context, out.valid, "valid", points);
   if (points.empty()) return;
   const CurvatureJob job{points, normals, options, out};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return estimate_curvature_cuda(context, job);
-  }
-  estimate_curvature_cpu(context, job);
+  const Workspace::Scope scope(workspace);
+  detail::on_device(
+      context, [&] { estimate_curvature_cuda(context, job, workspace); },
+      [&] { estimate_curvature_cpu(context, job, workspace); });
 }
 
 }  // namespace sextant

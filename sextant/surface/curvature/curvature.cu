@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sextant/core/cuda/tiles.cuh"
 #include "sextant/core/cuda_check.h"
 #include "sextant/core/for_each/pixels.h"
 #include "sextant/surface/curvature/fit.h"
@@ -14,8 +15,8 @@ constexpr int kBlockWidth = 32;
 constexpr int kBlockRows = 4;
 /// The 27 sums and the fit stay in registers: 96 of them, for 20 warps on a multiprocessor.
 constexpr int kLeastBlocks = 5;
-/// What a launch may take without asking, and what every device gives when asked; patches with
-/// larger tiles are read from global memory.
+/// A launch may use so much shared memory as it is, and so much, on every device, once the kernel's
+/// limit is raised. Patches with larger tiles are read from global memory.
 constexpr std::size_t kFreeTileBytes = 48 * 1024;
 constexpr std::size_t kMostTileBytes = 64 * 1024;
 
@@ -134,12 +135,9 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
 
 template <bool kOurs>
 void launch(const Context& context, const FitJob& job) {
-  constexpr int kMostRows = 65535 * kBlockRows;  // of a grid's second dimension
-  require(job.cells.height <= kMostRows, "points: ", job.cells.height,
-          " rows are more than one launch takes (", kMostRows, ")");
   const dim3 block(kBlockWidth, kBlockRows);
-  const dim3 blocks(static_cast<unsigned>((job.cells.width + kBlockWidth - 1) / kBlockWidth),
-                    static_cast<unsigned>((job.cells.height + kBlockRows - 1) / kBlockRows));
+  const dim3 blocks =
+      blocks_for_tiles(job.cells.width, job.cells.height, kBlockWidth, kBlockRows, "points");
   const cudaStream_t stream = cuda_stream(context);
   const auto reach = static_cast<std::size_t>(job.grid.reach_px());
   const std::size_t bytes =
@@ -162,12 +160,12 @@ void launch(const Context& context, const FitJob& job) {
 
 }  // namespace
 
-void estimate_curvature_cuda(const Context& context, const CurvatureJob& job) {
+void estimate_curvature_cuda(const Context& context, const CurvatureJob& job,
+                             Workspace& workspace) {
   const int width = job.points.width;
   const int height = job.points.height;
-  const Buffer<Vec4f> cells(context, std::int64_t{width} * height);
   // Allocations are aligned to far more than the 16 bytes of a cell.
-  auto* data = reinterpret_cast<float4*>(const_cast<Vec4f*>(cells.data()));
+  float4* data = workspace.take<float4>(context, std::int64_t{width} * height).data;
   for_each_pixel(context, width, height, MakeCell{job.points, job.options, data});
   const FitJob fit{
       {data, width, height}, job.normals, job.options, job.out, pixel_patch(job.options)};

@@ -16,7 +16,7 @@ struct PatchResult {
   T good;
 };
 
-/// What a fit is made for: kOurs as in add_sample; kMetric with a radius in metres.
+/// Which fit is compiled: kOurs as in add_sample; kMetric for a radius in metres.
 template <bool kOursChosen, bool kMetricChosen>
 struct FitMode {
   static constexpr bool kOurs = kOursChosen;
@@ -33,7 +33,7 @@ SEXTANT_HD QuadricSums<T> sum_samples(const PatchGrid& grid, const PatchMiddle<T
     const Vec3<T> offset = load(du, dv) - middle.point;
     const T depth_sq = offset.z * offset.z;
     const T distance_sq = offset.x * offset.x + offset.y * offset.y + depth_sq;
-    // Without branches: most samples of most patches count.
+    // There is no branch, because most samples of most patches count.
     const auto near = depth_sq <= middle.gate_sq;
     if constexpr (Mode::kMetric) {
       const auto inside = near & (distance_sq <= middle.ball_sq);
@@ -60,9 +60,9 @@ SEXTANT_HD QuadricSums<T> sum_samples(const PatchGrid& grid, const PatchMiddle<T
   return sums;
 }
 
-/// Of the samples, the sum of their weights.
+/// The sum of the samples' weights is at least this times their number.
 inline constexpr float kLeastAgreement = 0.5f;
-/// Curvature times the patch's radius.
+/// The curvature is at most this over the patch's radius.
 inline constexpr float kMostBend = 4.0f;
 
 /// `load(du, dv)` is the sample that many pixels from the middle, zero where there is none.
@@ -87,27 +87,20 @@ SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const Patch
       unit({start(normal.x, sight.x), start(normal.y, sight.y), start(normal.z, sight.z)});
 
   const QuadricRules rules(options);
-  QuadricFit<T> fit = QuadricFit<T>::begin(away, middle.radius_m);
   QuadricWeight<T> weight = first_weight(rules, middle.radius_m);
   // Depth steps of stereo and structured light grow with the square of the depth. A scale below
   // them would settle on one step and take its neighbours for outliers.
   const T z_sq = middle.point.z * middle.point.z;
   const T growth = Math::select(z_sq > one, z_sq, one);
   weight.least_scale_sq = weight.least_scale_sq * (growth * growth);
-  QuadricSums<T> sums = sum_samples<Mode, true>(grid, middle, fit, rules, weight, load);
-  const T count = sums.count;
-  T least_pivot = one;
-  for (int iteration = 1;; ++iteration) {
-    const QuadricStep<T> step = solve_step(sums);
-    apply_step(step, fit);
-    least_pivot = Math::select(step.least_pivot < least_pivot, step.least_pivot, least_pivot);
-    if (iteration >= options.iterations) break;
-    weight = next_weight(rules, middle.radius_m, count, sums, step, weight);
-    sums = sum_samples<Mode, false>(grid, middle, fit, rules, weight, load);
-  }
+  const FittedQuadric<T> fitted = fit_quadric(
+      rules, options.iterations, away, middle.radius_m, weight,
+      [&](auto first, const QuadricFit<T>& fit, const QuadricWeight<T>& weights) {
+        return sum_samples<Mode, decltype(first)::value>(grid, middle, fit, rules, weights, load);
+      });
 
   PatchResult<T> result;
-  result.quadric = result_of(fit, middle.radius_m);
+  result.quadric = fitted.result;
   const T share(options.least_share * static_cast<float>(grid.samples()));
   const T least(static_cast<float>(options.least_samples));
   const QuadricResult<T>& q = result.quadric;
@@ -115,17 +108,17 @@ SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const Patch
   const T finite = (q.k1_per_m - q.k1_per_m) + (q.k2_per_m - q.k2_per_m) +
                    (q.offset_m.z - q.offset_m.z) + (q.normal.z - q.normal.z);
   T good = Math::select(finite >= zero, one, zero);
-  good = Math::select(count >= least, good, zero);
-  good = Math::select(count >= share, good, zero);
+  good = Math::select(fitted.count >= least, good, zero);
+  good = Math::select(fitted.count >= share, good, zero);
   if (rules.weights == CurvatureWeights::kRobust) {
     // Weights that leave out most samples have found something else than the surface, and of a
     // surface that is sharper than this there is nothing in the rest of the patch.
-    good = Math::select(sums.normal[0] >= count * T(kLeastAgreement), good, zero);
+    good = Math::select(fitted.weight >= fitted.count * T(kLeastAgreement), good, zero);
     const T most = T(kMostBend) / middle.radius_m;
     good = Math::select(q.k1_per_m <= most, good, zero);
     good = Math::select(-most <= q.k2_per_m, good, zero);
   }
-  good = Math::select(least_pivot > T(kLeastQuadricPivot), good, zero);
+  good = Math::select(fitted.least_pivot > T(kLeastQuadricPivot), good, zero);
   good = Math::select(dot(q.normal, sight) < zero, good, zero);
   result.good = Math::select(middle.radius_m > zero, good, zero);
   if (options.clamp_per_m > 0.0f) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <type_traits>
+
 #include "sextant/surface/curvature/sample.h"
 
-// The quadric that fits the samples of one patch best, by Gauss-Newton steps: QuadricFit::begin,
-// then a few times make and add every sample, solve_step, apply_step and next_weight, then
-// result_of. Organised and unorganised curvature share it, on either device.
+// The quadric that fits the samples of one patch best, by Gauss-Newton steps: see fit_quadric, at
+// the end. Organised and unorganised curvature share it, on either device.
 
 namespace sextant::detail::curvature {
 
@@ -198,6 +199,41 @@ SEXTANT_HD QuadricResult<T> result_of(const QuadricFit<T>& fit, const T& radius_
   result.normal = -away;
   result.offset_m = -(away * (fit.lift * radius_m));
   return result;
+}
+
+/// The outcome of a fit.
+template <class T>
+struct FittedQuadric {
+  QuadricResult<T> result;
+  T count;        ///< samples
+  T weight;       ///< sum of their last weights
+  T least_pivot;  ///< of all steps
+};
+
+/// The fit from the plane with the unit normal `away`, beginning with these weights.
+/// `sum(first, fit, weight)` makes and adds every sample. `first` is std::true_type in the first
+/// step, when the quadric is a plane and the samples are counted, and std::false_type after it.
+template <class T, class Sum>
+SEXTANT_HD FittedQuadric<T> fit_quadric(const QuadricRules& rules, int iterations,
+                                        const Vec3<T>& away, const T& radius_m,
+                                        QuadricWeight<T> weight, const Sum& sum) {
+  QuadricFit<T> fit = QuadricFit<T>::begin(away, radius_m);
+  QuadricSums<T> sums = sum(std::true_type{}, fit, weight);
+  FittedQuadric<T> quadric;
+  quadric.count = sums.count;
+  quadric.least_pivot = T(1.0f);
+  for (int iteration = 1;; ++iteration) {
+    const QuadricStep<T> step = solve_step(sums);
+    apply_step(step, fit);
+    quadric.least_pivot = LaneMath<T>::select(step.least_pivot < quadric.least_pivot,
+                                              step.least_pivot, quadric.least_pivot);
+    if (iteration >= iterations) break;
+    weight = next_weight(rules, radius_m, quadric.count, sums, step, weight);
+    sums = sum(std::false_type{}, fit, weight);
+  }
+  quadric.weight = sums.normal[0];
+  quadric.result = result_of(fit, radius_m);
+  return quadric;
 }
 
 }  // namespace sextant::detail::curvature

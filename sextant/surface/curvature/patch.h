@@ -18,7 +18,7 @@ struct CurvatureJob {
   CurvatureViews out;
 };
 
-void estimate_curvature_cuda(const Context& context, const CurvatureJob& job);
+void estimate_curvature_cuda(const Context& context, const CurvatureJob& job, Workspace& workspace);
 
 /// Rows of samples: row i has the columns -half_width(i) … half_width(i), and sample (i, j) lies
 /// offset(i) pixels below and offset(j) to the right of the middle.
@@ -177,7 +177,7 @@ SEXTANT_HD Vec3<T> cell_mean(const At& at, const T& gate) {
   SEXTANT_UNROLL
   for (int i = 0; i < 9; ++i) {
     const Vec3<T> p = at(i % 3 - 1, i / 3 - 1);
-    // From the median, so that the sum loses no digits.
+    // Depths are summed as offsets from the median, so that the sum loses no digits.
     const T behind = p.z - median;
     const T apart = Math::select(behind < zero, -behind, behind);
     const auto taken = apart <= most;

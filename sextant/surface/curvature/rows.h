@@ -25,24 +25,23 @@ struct PaddedPlanes {
   int height = 0;
   int margin = 0;
   std::int64_t stride = 0;
-  Buffer<float> values;  ///< x, y, z and, of cells, the pitch
+  View<float> values;  ///< x, y, z and, of cells, the pitch
   int planes = 0;
 
+  /// The planes stay in the workspace until its innermost scope ends.
   PaddedPlanes(const Context& context, int image_width, int image_height, int margin_px,
-               int plane_count)
+               int plane_count, Workspace& workspace)
       : width(image_width),
         height(image_height),
         margin(margin_px),
         stride(image_width + 2 * margin_px + kLanesBeyond),
-        values(context, stride * (image_height + 2 * margin_px) * plane_count),
+        values(
+            workspace.take<float>(context, stride * (image_height + 2 * margin_px) * plane_count)),
         planes(plane_count) {}
 
   std::int64_t plane_size() const { return stride * (height + 2 * margin); }
-  float* at(int plane, int u, int v) {
-    return values.data() + plane * plane_size() + (v + margin) * stride + (u + margin);
-  }
-  const float* at(int plane, int u, int v) const {
-    return const_cast<PaddedPlanes*>(this)->at(plane, u, v);
+  float* at(int plane, int u, int v) const {
+    return values.data + plane * plane_size() + (v + margin) * stride + (u + margin);
   }
 };
 

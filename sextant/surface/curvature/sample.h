@@ -17,7 +17,7 @@
 
 namespace sextant::detail::curvature {
 
-/// Inverses for the inner loop: on CUDA wrong by a few units in the last place.
+/// Inverses for the inner loop. On CUDA they are wrong by a few units in the last place.
 template <class T>
 struct QuickMath {
   static SEXTANT_HD T inverse(const T& value) { return T(1) / value; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/surface/normals.h"
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/simd/instruction_set.h"
 #include "sextant/surface/normals/tile.h"
@@ -47,10 +47,7 @@ void estimate_normals_into(const Context& context, ImageView<const Vec3f> points
                            const NormalsOptions& options, ImageView<Vec3f> normals) {
   check_options(options);
   require_on(context, points, "points");
-  require_on(context, normals, "normals");
-  require(normals.width == points.width && normals.height == points.height,
-          "normals: ", normals.width, " x ", normals.height, " px for ", points.width, " x ",
-          points.height, " points");
+  require_same_size(context, normals, points, "normals", "points");
   if (points.empty()) return;
   require(normals.data != points.data,
           "normals: the points cannot be overwritten by their normals");
@@ -60,10 +57,9 @@ void estimate_normals_into(const Context& context, ImageView<const Vec3f> points
                        options.radius_px,
                        options.depth_gate_m,
                        options.relative_depth_gate};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return estimate_normals_cuda(context, job);
-  }
-  estimate_normals_cpu(context, job);
+  detail::on_device(
+      context, [&] { estimate_normals_cuda(context, job); },
+      [&] { estimate_normals_cpu(context, job); });
 }
 
 }  // namespace sextant

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sextant/core/cuda/tiles.cuh"
 #include "sextant/core/cuda_check.h"
 #include "sextant/surface/normals/job.h"
 #include "sextant/surface/normals/math.h"
@@ -93,12 +94,9 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows) normals_kernel(const 
 
 template <NormalsMethod kMethod>
 void launch(const Context& context, const NormalsJob& job) {
-  constexpr int kMostRows = 65535 * kTileHeight;  // of a grid's second dimension
-  require(job.points.height <= kMostRows, "points: ", job.points.height,
-          " rows are more than one launch takes (", kMostRows, ")");
   const dim3 block(kBlockWidth, kBlockRows);
-  const dim3 grid((job.points.width + kBlockWidth - 1) / kBlockWidth,
-                  (job.points.height + kTileHeight - 1) / kTileHeight);
+  const dim3 grid =
+      blocks_for_tiles(job.points.width, job.points.height, kBlockWidth, kTileHeight, "points");
   const std::size_t bytes = sizeof(float4) * (kBlockWidth + 2 * job.radius_px) *
                             static_cast<std::size_t>(kTileHeight + 2 * job.radius_px);
   const cudaStream_t stream = cuda_stream(context);

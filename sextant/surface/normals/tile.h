@@ -354,12 +354,13 @@ class NormalsTile {
   const int top_;
   const int width_;
   const int height_;
-  /// In every lane, because filling lanes anew for each group is slow.
+  /// They fill every lane, because filling lanes anew for each group is slow.
   const Pack depth_gate_;
   const Pack relative_depth_gate_;
   Vec3<Pack> origin_;
   Row rows_[kRows];
-  /// Of columns, for two rows of windows; then of windows.
+  /// Moments and depth ranges: first those of columns of points, for two rows of windows, and then
+  /// those of windows.
   alignas(64) float columns_[2][kMoments][kStride];
   alignas(64) float nearest_[2][kStride];
   alignas(64) float farthest_[2][kStride];

@@ -70,6 +70,12 @@ SEXTANT_HD T angle_between(const Vec3<T>& n, const Vec3<T>& m) {
   return angle + angle + (chord - chord);
 }
 
+/// Sums over pixels, before they are made into statistics.
+struct StatisticsSums {
+  double distances = 0, distance = 0, distance_sq = 0;
+  double angles = 0, angle = 0, angle_sq = 0;
+};
+
 /// What the links of one pixel add up to.
 template <class T>
 struct PixelLinks {
@@ -138,13 +144,14 @@ struct StatisticsJob {
   ImageView<const Vec3f> points;
   ImageView<const Vec3f> normals;
   StatisticsMode mode = StatisticsMode::kRobust;
-  std::uint32_t* histogram = nullptr;
-  StatisticsSums* partial = nullptr;
+  std::uint32_t* histogram = nullptr;  ///< kLinkBins, and on CUDA a counter of finished blocks
+  StatisticsSums* partial = nullptr;   ///< one for each tile, on CUDA for each block
+  int blocks = 0;                      ///< CUDA only
   SurfaceStatistics* result = nullptr;
 };
 
-/// How many partial sums the CUDA version writes.
-inline constexpr int kStatisticsBlocks = 264;
+/// Enough to keep a multiprocessor busy, and few enough for adding up what the blocks found.
+inline constexpr int kStatisticsBlocksPerMultiprocessor = 2;
 
 void surface_statistics_cuda(const Context& context, const StatisticsJob& job);
 

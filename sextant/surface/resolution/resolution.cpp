@@ -5,7 +5,8 @@
 #include <atomic>
 #include <limits>
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/context/state.h"
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/simd/instruction_set.h"
 #include "sextant/surface/resolution/tile.h"
@@ -15,8 +16,6 @@ namespace sextant {
 using namespace detail::resolution;
 
 namespace {
-
-using detail::StatisticsSums;
 
 SEXTANT_FOR_AVX512 void count_links_512(const StatisticsJob& job, int left, int top,
                                         std::uint32_t* counts) {
@@ -109,35 +108,30 @@ SurfaceStatistics surface_statistics(const Context& context, ImageView<const Vec
                                      ImageView<const Vec3f> normals,
                                      const StatisticsOptions& options) {
   Buffer<SurfaceStatistics> result(context, 1);
-  StatisticsWorkspace workspace;
+  Workspace workspace;
   surface_statistics_into(context, points, normals, options, result, workspace);
   return to_host(context, result)[0];
 }
 
 void surface_statistics_into(const Context& context, ImageView<const Vec3f> points,
                              ImageView<const Vec3f> normals, const StatisticsOptions& options,
-                             View<SurfaceStatistics> result, StatisticsWorkspace& workspace) {
+                             View<SurfaceStatistics> result, Workspace& workspace) {
   check_options(options);
   require_on(context, points, "points");
-  require_on(context, normals, "normals");
-  require_on(context, result, "result");
-  require(result.size == 1, "result: room for ", result.size, " elements instead of 1");
-  require(normals.width == points.width && normals.height == points.height,
-          "normals: ", normals.width, " x ", normals.height, " for ", points.width, " x ",
-          points.height, " points");
+  require_same_size(context, normals, points, "normals", "points");
+  require_room(context, result, 1, "result");
   // Indices and the stride of a launch fit 32 bits.
   require(points.pixels() <= INT32_MAX - (1 << 20), "points: ", points.width, " x ", points.height,
           " are too many");
-  StatisticsJob job{points, normals, options.mode, nullptr, nullptr, result.data};
-  make_room(context, kLinkBins + 1, workspace.histogram);
-  make_room(context, context.is_cuda() ? kStatisticsBlocks : tiles_across(job) * tiles_down(job),
-            workspace.partial);
-  job.histogram = workspace.histogram.data();
-  job.partial = workspace.partial.data();
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return surface_statistics_cuda(context, job);
-  }
-  surface_statistics_cpu(context, job);
+  const Workspace::Scope scope(workspace);
+  StatisticsJob job{points, normals, options.mode, nullptr, nullptr, 0, result.data};
+  job.blocks = kStatisticsBlocksPerMultiprocessor * detail::multiprocessors(context);
+  const std::int64_t parts = context.is_cuda() ? job.blocks : tiles_across(job) * tiles_down(job);
+  job.histogram = workspace.take<std::uint32_t>(context, kLinkBins + 1).data;
+  job.partial = workspace.take<StatisticsSums>(context, parts).data;
+  detail::on_device(
+      context, [&] { surface_statistics_cuda(context, job); },
+      [&] { surface_statistics_cpu(context, job); });
 }
 
 }  // namespace sextant

@@ -136,10 +136,10 @@ void surface_statistics_cuda(const Context& context, const StatisticsJob& job) {
   check_cuda(cudaMemsetAsync(job.histogram, 0, (kLinkBins + 1) * sizeof(std::uint32_t), stream),
              "surface_statistics");
   if (job.mode == StatisticsMode::kRobust) {
-    count_links_kernel<<<kStatisticsBlocks, kThreads, 0, stream>>>(job);
+    count_links_kernel<<<job.blocks, kThreads, 0, stream>>>(job);
     check_launch("surface_statistics: count_links");
   }
-  sum_links_kernel<<<kStatisticsBlocks, kThreads, 0, stream>>>(job);
+  sum_links_kernel<<<job.blocks, kThreads, 0, stream>>>(job);
   check_launch("surface_statistics: sum_links");
 }
 

@@ -109,12 +109,13 @@ TEST(SegmentContract, ReadsAndWritesImagesWithGaps) {
         context, std::vector<std::int32_t>(static_cast<std::size_t>(stride * scene.height), -5));
     Buffer<SurfaceRegion> regions(context, region_capacity(60 * 40, 50));
     Buffer<std::int32_t> count(context, 1);
+    Workspace workspace;
     const auto image = [&](auto* data) {
       return ImageView<std::remove_pointer_t<decltype(data)>>{data, scene.width, scene.height,
                                                               stride, context.device()};
     };
     segment_into(context, image(points.data()), image(normals.data()), {}, image(labels.data()),
-                 regions, count);
+                 regions, count, workspace);
     EXPECT_EQ(to_host(context, count)[0], static_cast<int>(truth.regions.size()));
     const std::vector<std::int32_t> read = to_host(context, labels);
     for (int v = 0; v < scene.height; ++v) {
@@ -135,8 +136,10 @@ TEST(SegmentContract, RunsFromAGraph) {
     Image<std::int32_t> labels(context, scene.width, scene.height);
     Buffer<SurfaceRegion> regions(context, region_capacity(labels.pixels().size(), 50));
     Buffer<std::int32_t> count(context, 1);
-    const Graph graph = Graph::capture(
-        context, [&] { segment_into(context, points, normals, {}, labels, regions, count); });
+    Workspace workspace;
+    const Graph graph = Graph::capture(context, [&] {
+      segment_into(context, points, normals, {}, labels, regions, count, workspace);
+    });
     graph.launch();
     graph.launch();
     EXPECT_EQ(to_host(context, count)[0], 2);
@@ -150,15 +153,17 @@ TEST(SegmentContract, RefusesWrongArguments) {
   const Image<Vec3f> points(context, 8, 6);
   const Image<Vec3f> other(context, 8, 5);
   EXPECT_EQ(testing::error_message([&] { segment(context, points, other); }),
-            "normals: 8 x 5 for 8 x 6 points");
+            "normals: is 8 x 5 px, but points is 8 x 6");
   EXPECT_EQ(testing::error_message([&] { segment(context, points, points, {.min_points = 0}); }),
             "min_points: 0 is outside [4, 1e+09]");
   Image<std::int32_t> labels(context, 8, 6);
   Buffer<SurfaceRegion> regions(context, 3);
   Buffer<std::int32_t> count(context, 1);
-  EXPECT_EQ(testing::error_message(
-                [&] { segment_into(context, points, points, {}, labels, regions, count); }),
-            "regions: room for 3 instead of 1; see region_capacity");
+  Workspace workspace;
+  EXPECT_EQ(testing::error_message([&] {
+              segment_into(context, points, points, {}, labels, regions, count, workspace);
+            }),
+            "regions: has 3 elements instead of 1; see region_capacity");
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ struct CylinderModel {
   double rms_m = INFINITY;
 };
 
-/// Sphere and cylinder as they are improved. What cannot be is dropped.
+/// Sphere and cylinder while they are improved. One that does not fit is dropped.
 struct CurvedModels {
   Vec3d origin;
   bool has_sphere = false, has_cylinder = false;
@@ -184,7 +184,7 @@ SEXTANT_HD inline void start_sphere(RegionFit& fit, const Vec3d& t) {
   fit.curved.has_sphere = m.radius_m <= kMostRadius * fit.extent_m;
 }
 
-/// The axis is what all normals are perpendicular to; across it, the algebraic circle.
+/// The axis is what all normals are perpendicular to; the circle across it is the algebraic one.
 SEXTANT_HD inline void start_cylinder(RegionFit& fit, const Eigen3<double>& of_normals,
                                       const Vec3d& t, const CentralCubes& cubes) {
   CylinderModel& m = fit.curved.cylinder;

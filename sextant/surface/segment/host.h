@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "sextant/surface/segment/run.h"
 
 namespace sextant::detail::segment {
 
-/// The CPU's way: what is a moment's work runs on the calling thread, as threads that meet after
+/// How the CPU takes the steps. Short ones run on the calling thread, as threads that meet after
 /// every small step wait for each other most of the time.
 struct HostSteps {
   /// Parents have lower indices, and theirs are roots by then.
@@ -32,30 +31,28 @@ struct HostSteps {
     }
   }
 
+  /// CUDA's second list of sources and the counts hold the points that are left.
   template <class Surface>
-  static void attach(const Context& context, const Surface& surface, SegmentMemory& memory,
-                     int rounds) {
-    const SegmentState& s = memory.state();
-    std::vector<std::int32_t> left;
+  static void attach(const Context& context, const Surface& surface, int rounds, SegmentState& s) {
+    std::int32_t* left = s.source_before;
+    std::int32_t* found = s.counts;
+    std::int32_t count = 0;
     for (std::int32_t i = 0; i < s.n && rounds > 0; ++i) {
-      if (s.source[i] < 0 && s.flags[i] != kNoPoint) left.push_back(i);
+      if (s.source[i] < 0 && s.flags[i] != kNoPoint) left[count++] = i;
     }
-    std::vector<std::int32_t> found(left.size());
-    for (int round = 0; round < rounds && !left.empty(); ++round) {
-      for_each(context, static_cast<std::int64_t>(left.size()), [&](std::int64_t k) {
-        found[static_cast<std::size_t>(k)] =
-            nearest_source(surface, s.source, left[static_cast<std::size_t>(k)]);
-      });
-      std::size_t still = 0;
-      for (std::size_t k = 0; k < left.size(); ++k) {
+    for (int round = 0; round < rounds && count > 0; ++round) {
+      for_each(context, count,
+               [&](std::int64_t k) { found[k] = nearest_source(surface, s.source, left[k]); });
+      std::int32_t still = 0;
+      for (std::int32_t k = 0; k < count; ++k) {
         s.source[left[k]] = found[k];
         if (found[k] < 0) left[still++] = left[k];
       }
-      left.resize(still);
+      count = still;
     }
   }
 
-  static void gather(const Context&, const SegmentState& s) {
+  static void gather(const Context&, const SegmentState& s, Workspace&) {
     std::int32_t regions = 0;
     for (std::int32_t i = 0; i < s.n; ++i) {
       if (s.source[i] != i || s.parent[i] != i) continue;
@@ -63,20 +60,20 @@ struct HostSteps {
       s.region_of_root[i] = regions++;
     }
     s.ranks[s.n] = regions;
-    std::vector<std::int32_t> next(static_cast<std::size_t>(regions) + 1, 0);
+    // The numbers of regions are given last of all; until then their place is free.
+    std::int32_t* next = s.numbers;
+    std::fill_n(next, regions + 1, 0);
     for (std::int32_t i = 0; i < s.n; ++i) {
       s.root[i] = s.current_root(i);
-      if (s.root[i] >= 0) ++next[static_cast<std::size_t>(s.region_of_root[s.root[i]]) + 1];
+      if (s.root[i] >= 0) ++next[s.region_of_root[s.root[i]] + 1];
     }
     for (std::int32_t r = 0; r <= regions; ++r) {
-      const auto at = static_cast<std::size_t>(r);
-      if (r > 0) next[at] += next[at - 1];
-      s.region_first[r] = next[at];
+      if (r > 0) next[r] += next[r - 1];
+      s.region_first[r] = next[r];
     }
     for (std::int32_t i = 0; i < s.n; ++i) {
       if (s.root[i] < 0) continue;
-      const auto r = static_cast<std::size_t>(s.region_of_root[s.root[i]]);
-      s.order[next[r]++] = static_cast<std::uint32_t>(i);
+      s.order[next[s.region_of_root[s.root[i]]]++] = static_cast<std::uint32_t>(i);
     }
     std::fill_n(s.slot_region, s.slots, -1);
     for (std::int32_t r = 0; r < regions; ++r) {
@@ -103,11 +100,11 @@ struct HostSteps {
 
   template <class Function>
   static void each_region(const Context&, const SegmentState& s, const Function& function) {
-    // Once at least: the number of regions is written even if it is zero.
+    // At least one call: the number of regions is written even if it is zero.
     for (std::int32_t r = 0; r < max_of(s.regions(), 1); ++r) function(r);
   }
 
-  static void rank(const Context&, const SegmentState& s) {
+  static void rank(const Context&, const SegmentState& s, Workspace&) {
     for (std::int32_t r = 0; r < s.regions(); ++r) s.ranked[r] = static_cast<std::uint32_t>(r);
     std::sort(s.ranked, s.ranked + s.regions(), [&](std::uint32_t a, std::uint32_t b) {
       return ranking_of(s, static_cast<std::int32_t>(a)) <

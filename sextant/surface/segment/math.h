@@ -5,7 +5,7 @@
 #include "sextant/surface/cloud_segment.h"
 
 // Which points are neighbours on one surface: organised points and points in any order. The steps
-// of segment_steps.h ask the same questions of both.
+// of steps.h ask the same questions of both.
 
 namespace sextant::detail::segment {
 
@@ -73,7 +73,8 @@ struct PixelSurface {
   const PixelSize* pixel;  ///< at unit depth
 
   static constexpr bool kClosesGaps = true;
-  /// Steepest surface that is compared: beyond, the sides of a pixel are different things.
+  /// Steeper surfaces are not compared, because the two sides of a pixel are different things
+  /// there.
   static constexpr float kMostStretch_sq = 100.0f;
 
   SEXTANT_HD std::int64_t size() const { return std::int64_t{width} * height; }
@@ -180,7 +181,7 @@ struct PixelSurface {
     if (u + 1 < width) f(i + 1);
     if (v + 1 < height) f(i + width);
   }
-  /// Every pair of neighbours once.
+  /// Calls f once for every pair of neighbours, at the one with the lower index.
   template <class Function>
   SEXTANT_HD void each_pair(std::int64_t index, Function&& f) const {
     const int i = static_cast<int>(index);
@@ -246,11 +247,5 @@ struct CloudSurface {
     });
   }
 };
-
-void segment_cuda(const Context& context, const PixelSurface& surface,
-                  ImageView<std::int32_t> labels, View<SurfaceRegion> regions,
-                  View<std::int32_t> count);
-void segment_cuda(const Context& context, const CloudSurface& surface, View<std::int32_t> labels,
-                  View<SurfaceRegion> regions, View<std::int32_t> count);
 
 }  // namespace sextant::detail::segment

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <utility>
-
 #include "sextant/core/reduce.h"
 #include "sextant/surface/segment/steps.h"
 
@@ -10,63 +8,56 @@
 
 namespace sextant::detail::segment {
 
-/// Owns what SegmentState points to.
-class SegmentMemory {
- public:
-  SegmentMemory(const Context& context, std::int64_t points, std::int64_t most_regions)
-      : flags_(context, points),
-        integers_(context, kIntegerArrays * (points + 1)),
-        words_(context, 2 * points),
-        region_integers_(context, 3 * (most_regions + 1) + slots_for(points, most_regions)),
-        area_m2_(context, points),
-        partial_(context, slots_for(points, most_regions) * kMostRegionSums),
-        fits_(context, most_regions),
-        ranking_(context, most_regions),
-        ranked_(context, most_regions) {
-    const auto array = [&](int index) { return integers_.data() + index * (points + 1); };
-    s_.n = static_cast<std::int32_t>(points);
-    s_.most = static_cast<std::int32_t>(most_regions);
-    s_.slots = static_cast<std::int32_t>(slots_for(points, most_regions));
-    s_.flags = flags_.data();
-    s_.parent = array(0);
-    s_.counts = array(1);
-    s_.source = array(2);
-    s_.source_before = array(3);
-    s_.root = array(4);
-    s_.ranks = array(5);
-    s_.region_of_root = array(6);
-    s_.keys = words_.data();
-    s_.order = words_.data() + points;
-    s_.region_first = region_integers_.data();
-    s_.numbers = s_.region_first + most_regions + 1;
-    s_.region_root = s_.numbers + most_regions + 1;
-    s_.slot_region = s_.region_root + most_regions + 1;
-    s_.area_m2 = area_m2_.data();
-    s_.partial = partial_.data();
-    s_.fits = fits_.data();
-    s_.ranking = ranking_.data();
-    s_.ranked = ranked_.data();
-  }
-  const SegmentState& state() const { return s_; }
-  void swap_sources() { std::swap(s_.source, s_.source_before); }
-
- private:
-  static constexpr int kIntegerArrays = 7;
-  static std::int64_t slots_for(std::int64_t points, std::int64_t regions) {
-    return regions + points / kSliceLength + 2;
-  }
-
-  Buffer<std::uint8_t> flags_;
-  Buffer<std::int32_t> integers_;
-  Buffer<std::uint32_t> words_;
-  Buffer<std::int32_t> region_integers_;
-  Buffer<float> area_m2_;
-  Buffer<double> partial_;
-  Buffer<RegionFit> fits_;
-  Buffer<std::uint64_t> ranking_;
-  Buffer<std::uint32_t> ranked_;
-  SegmentState s_;
+/// Where a segmentation writes.
+struct SegmentOutput {
+  ImageView<std::int32_t> labels;
+  View<SurfaceRegion> regions;
+  View<std::int32_t> count;
 };
+
+/// What images and clouds have in common among the arguments of their segmentation.
+inline void check_segment_sizes(const Context& context, std::int64_t points, int min_points,
+                                const View<SurfaceRegion>& regions,
+                                const View<std::int32_t>& count) {
+  // Indices and the sums of regions fit 32 bits.
+  require(points <= INT32_MAX / 2, "points: ", points, " are too many");
+  require_room(context, regions, region_capacity(points, min_points), "regions",
+               "; see region_capacity");
+  require_room(context, count, 1, "count");
+}
+
+/// The memory of a segmentation, which stays in the workspace until its innermost scope ends.
+inline SegmentState segment_state(const Context& context, std::int64_t points,
+                                  std::int64_t most_regions, Workspace& workspace) {
+  const std::int64_t slots = most_regions + points / kSliceLength + 2;
+  const auto integers = [&](std::int64_t count) {
+    return workspace.take<std::int32_t>(context, count).data;
+  };
+  SegmentState s;
+  s.n = static_cast<std::int32_t>(points);
+  s.most = static_cast<std::int32_t>(most_regions);
+  s.slots = static_cast<std::int32_t>(slots);
+  s.flags = workspace.take<std::uint8_t>(context, points).data;
+  s.parent = integers(points);
+  s.counts = integers(points);
+  s.source = integers(points);
+  s.source_before = integers(points);
+  s.root = integers(points);
+  s.ranks = integers(points + 1);
+  s.region_of_root = integers(points);
+  s.keys = workspace.take<std::uint32_t>(context, points).data;
+  s.order = workspace.take<std::uint32_t>(context, points).data;
+  s.region_first = integers(most_regions + 1);
+  s.numbers = integers(most_regions + 1);
+  s.region_root = integers(most_regions);
+  s.slot_region = integers(slots);
+  s.area_m2 = workspace.take<float>(context, points).data;
+  s.partial = workspace.take<double>(context, slots * kMostRegionSums).data;
+  s.fits = workspace.take<RegionFit>(context, most_regions).data;
+  s.ranking = workspace.take<std::uint64_t>(context, most_regions).data;
+  s.ranked = workspace.take<std::uint32_t>(context, most_regions).data;
+  return s;
+}
 
 /// The sums of all slices, then of all regions, with what follows from them.
 template <class DeviceSteps, class Step>
@@ -79,8 +70,8 @@ void sum_and_finish(const Context& context, const Step& step, const SegmentState
 /// planes are found as what most points of a region lie on, and parted from the rest.
 template <class DeviceSteps, class Surface>
 void part_planes(const Context& context, const Surface& surface, const SegmentState& s,
-                 int min_points) {
-  DeviceSteps::gather(context, s);
+                 int min_points, Workspace& workspace) {
+  DeviceSteps::gather(context, s, workspace);
   sum_and_finish<DeviceSteps>(context, MomentsOfPoint<Surface, false>{surface, s}, s);
   for (const double shrink : {1.0, 0.6, 0.3, 0.0}) {
     sum_and_finish<DeviceSteps>(context, SidesOfPlane<Surface>{surface, s, shrink}, s);
@@ -96,58 +87,61 @@ void part_planes(const Context& context, const Surface& surface, const SegmentSt
 /// outcome.
 template <class DeviceSteps, class Surface>
 void run_segmentation(const Context& context, const Surface& surface, int min_points,
-                      int attach_rounds, double merge_angle_rad, ImageView<std::int32_t> labels,
-                      View<SurfaceRegion> regions, View<std::int32_t> count) {
+                      int attach_rounds, double merge_angle_rad, const SegmentOutput& out,
+                      Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
   const std::int64_t n = surface.size();
-  SegmentMemory memory(context, n, regions.size);
-  const SegmentState& s = memory.state();
+  SegmentState s = segment_state(context, n, out.regions.size, workspace);
   for_each(context, n, FindValid<Surface>{surface, s});
   for_each(context, n, FlagPoint<Surface>{surface, s});
   for_each(context, n, StartPoint<Surface>{surface, s});
   for_each(context, n, LinkPoint<Surface>{surface, s});
   DeviceSteps::keep_large(context, s, min_points);
-  part_planes<DeviceSteps>(context, surface, s, min_points);
-  DeviceSteps::attach(context, surface, memory, attach_rounds);
-  DeviceSteps::gather(context, s);
+  part_planes<DeviceSteps>(context, surface, s, min_points, workspace);
+  DeviceSteps::attach(context, surface, attach_rounds, s);
+  DeviceSteps::gather(context, s, workspace);
   sum_and_finish<DeviceSteps>(context, MomentsOfPoint<Surface, false>{surface, s}, s);
   for_each(context, n, MergePoint<Surface>{surface, s, std::cos(merge_angle_rad)});
   DeviceSteps::flatten(context, s);
-  DeviceSteps::gather(context, s);
+  DeviceSteps::gather(context, s, workspace);
   sum_and_finish<DeviceSteps>(context, MomentsOfPoint<Surface, true>{surface, s}, s);
   constexpr int kSteps = 3;  // two steps, and the residuals that they leave
   for (int step = 0; step < kSteps; ++step) {
     sum_and_finish<DeviceSteps>(context, ResidualsOfPoint<Surface>{surface, s}, s);
   }
-  DeviceSteps::rank(context, s);
-  DeviceSteps::each_region(context, s, WriteRegion{s, regions, count});
-  for_each(context, n, WriteLabel{s, labels});
+  DeviceSteps::rank(context, s, workspace);
+  DeviceSteps::each_region(context, s, WriteRegion{s, out.regions, out.count});
+  for_each(context, n, WriteLabel{s, out.labels});
 }
 
 /// An image, whose pixels are measured first.
 template <class DeviceSteps>
-void segment_image(const Context& context, PixelSurface surface, ImageView<std::int32_t> labels,
-                   View<SurfaceRegion> regions, View<std::int32_t> count) {
-  Buffer<PixelPitch> pitch(context, 1);
-  Buffer<PixelSize> pixel(context, 1);
+void segment_surface(const Context& context, PixelSurface surface, const SegmentOutput& out,
+                     Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  const View<PixelPitch> pitch = workspace.take<PixelPitch>(context, 1);
+  const View<PixelSize> pixel = workspace.take<PixelSize>(context, 1);
   transform_reduce(context, surface.size(),
                    PixelPitchAt{surface.points, surface.width, surface.height}, Add{}, PixelPitch{},
-                   pitch.view());
-  for_each(context, 1, FinishPitch{pitch.data(), pixel.data()});
-  surface.pixel = pixel.data();
+                   pitch, workspace);
+  for_each(context, 1, FinishPitch{pitch.data, pixel.data});
+  surface.pixel = pixel.data;
   const SegmentOptions& options = surface.options;
   run_segmentation<DeviceSteps>(context, surface, options.min_points, options.attach_px,
-                                double{options.merge_angle_rad}, labels, regions, count);
+                                double{options.merge_angle_rad}, out, workspace);
 }
 
-/// A cloud, whose labels are one row.
 template <class DeviceSteps>
-void segment_points(const Context& context, const CloudSurface& surface, View<std::int32_t> labels,
-                    View<SurfaceRegion> regions, View<std::int32_t> count) {
+void segment_surface(const Context& context, const CloudSurface& surface, const SegmentOutput& out,
+                     Workspace& workspace) {
   const CloudSegmentOptions& options = surface.options;
-  const int width = static_cast<int>(labels.size);
   run_segmentation<DeviceSteps>(context, surface, options.min_points, options.attach_rounds,
-                                double{options.merge_angle_rad},
-                                {labels.data, width, 1, width, labels.device}, regions, count);
+                                double{options.merge_angle_rad}, out, workspace);
 }
+
+void segment_cuda(const Context& context, const PixelSurface& surface, const SegmentOutput& out,
+                  Workspace& workspace);
+void segment_cuda(const Context& context, const CloudSurface& surface, const SegmentOutput& out,
+                  Workspace& workspace);
 
 }  // namespace sextant::detail::segment

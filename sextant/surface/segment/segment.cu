@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nvcc: -fmad=false, so that CUDA gives the bits of the CPU.
 #include <bit>
+#include <utility>
 
+#include "sextant/core/context/state.h"
 #include "sextant/core/cuda/warp.cuh"
 #include "sextant/core/scan.h"
 #include "sextant/core/sort.h"
@@ -25,7 +27,7 @@ struct ClearCount {
   SEXTANT_HD void operator()(std::int64_t i) const { s.counts[i] = 0; }
 };
 
-/// Sums of integers do not depend on the order.
+/// Counts the points of every root. Sums of integers do not depend on the order.
 __global__ void __launch_bounds__(kForEachBlock) count_points_kernel(const SegmentState s) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kForEachBlock + threadIdx.x;
   if (i >= s.n || s.parent[i] < 0) return;
@@ -118,7 +120,8 @@ struct RankRegion {
 
 constexpr int kSliceThreads = 128;  // 16 points each in a full slice
 
-/// A block a slice: each thread adds up its points, then warps and block add up along a fixed tree.
+/// Each block takes a slice: its threads add up their points, then its warps and the block add up
+/// along a fixed tree.
 template <class Step>
 __global__ void __launch_bounds__(kSliceThreads)
     sum_slices_kernel(const Step step, const SegmentState s) {
@@ -156,8 +159,8 @@ __global__ void __launch_bounds__(kSliceThreads)
   }
 }
 
-/// CUDA's way: nothing is known on the host, so that steps over regions run over all there could
-/// be, and points are brought together by a sort.
+/// How CUDA takes the steps. The host knows nothing of the outcome, so that steps over regions run
+/// over all there could be, and points are brought together by a sort.
 struct CudaSteps {
   static void flatten(const Context& context, const SegmentState& s) {
     for_each(context, s.n, FlattenPoint{s});
@@ -176,23 +179,24 @@ struct CudaSteps {
   }
 
   template <class Surface>
-  static void attach(const Context& context, const Surface& surface, SegmentMemory& memory,
-                     int rounds) {
+  static void attach(const Context& context, const Surface& surface, int rounds, SegmentState& s) {
     for (int round = 0; round < rounds; ++round) {
-      memory.swap_sources();
-      for_each(context, memory.state().n, AttachPoint<Surface>{surface, memory.state()});
+      std::swap(s.source, s.source_before);
+      for_each(context, s.n, AttachPoint<Surface>{surface, s});
     }
   }
 
-  static void gather(const Context& context, const SegmentState& s) {
+  static void gather(const Context& context, const SegmentState& s, Workspace& workspace) {
     const Device device = context.device();
     for_each(context, s.n, KeyPoint{s});
     const int bits = std::bit_width(static_cast<std::uint32_t>(s.n));
     if (s.n > 0) {
-      sort_pairs<std::uint32_t>(context, {s.keys, s.n, device}, {s.order, s.n, device}, {0, bits});
+      sort_pairs<std::uint32_t>(context, {s.keys, s.n, device}, {s.order, s.n, device}, {0, bits},
+                                workspace);
     }
     for_each(context, s.n, FindHead{s});
-    exclusive_scan<std::int32_t>(context, {s.counts, s.n, device}, {s.ranks, s.n + 1, device});
+    exclusive_scan<std::int32_t>(context, {s.counts, s.n, device}, {s.ranks, s.n + 1, device},
+                                 workspace);
     for_each(context, s.n, PlaceRegion{s});
     for_each(context, s.slots, ClearRegionSlot{s});
     for_each(context, s.most, PlaceSlots{s});
@@ -200,8 +204,8 @@ struct CudaSteps {
 
   template <class Step>
   static void sum_slices(const Context& context, const Step& step, const SegmentState& s) {
-    constexpr int kMostBlocks = 2112;  // 16 for each of 132 multiprocessors
-    const int blocks = s.slots < kMostBlocks ? s.slots : kMostBlocks;
+    constexpr int kBlocksPerMultiprocessor = 16;  // as many as are resident at once
+    const int blocks = min_of(s.slots, kBlocksPerMultiprocessor * multiprocessors(context));
     sum_slices_kernel<<<static_cast<unsigned>(blocks), kSliceThreads, 0, cuda_stream(context)>>>(
         step, s);
     check_launch("segment: sum_slices");
@@ -214,24 +218,23 @@ struct CudaSteps {
     for_each(context, s.most, function);
   }
 
-  static void rank(const Context& context, const SegmentState& s) {
+  static void rank(const Context& context, const SegmentState& s, Workspace& workspace) {
     for_each(context, s.most, RankRegion{s});
     sort_pairs<std::uint64_t>(context, {s.ranking, s.most, context.device()},
-                              {s.ranked, s.most, context.device()});
+                              {s.ranked, s.most, context.device()}, {}, workspace);
   }
 };
 
 }  // namespace
 
-void segment_cuda(const Context& context, const PixelSurface& surface,
-                  ImageView<std::int32_t> labels, View<SurfaceRegion> regions,
-                  View<std::int32_t> count) {
-  segment_image<CudaSteps>(context, surface, labels, regions, count);
+void segment_cuda(const Context& context, const PixelSurface& surface, const SegmentOutput& out,
+                  Workspace& workspace) {
+  segment_surface<CudaSteps>(context, surface, out, workspace);
 }
 
-void segment_cuda(const Context& context, const CloudSurface& surface, View<std::int32_t> labels,
-                  View<SurfaceRegion> regions, View<std::int32_t> count) {
-  segment_points<CudaSteps>(context, surface, labels, regions, count);
+void segment_cuda(const Context& context, const CloudSurface& surface, const SegmentOutput& out,
+                  Workspace& workspace) {
+  segment_surface<CudaSteps>(context, surface, out, workspace);
 }
 
 }  // namespace sextant::detail::segment

@@ -78,7 +78,7 @@ struct SegmentState {
   float* area_m2 = nullptr;                ///< n; of points with a flag
   std::int32_t* parent = nullptr;          ///< n; -1 for points that no region begins with
   std::int32_t* source = nullptr;          ///< n; the smooth point that a label comes from, or -1
-  std::int32_t* source_before = nullptr;   ///< n; CUDA only
+  std::int32_t* source_before = nullptr;   ///< n; of the round before (CUDA); points left (CPU)
   std::int32_t* root = nullptr;            ///< n; of the region of a point, or -1
   std::int32_t* region_of_root = nullptr;  ///< n
   std::int32_t* counts = nullptr;          ///< n; scratch
@@ -92,7 +92,7 @@ struct SegmentState {
   RegionFit* fits = nullptr;               ///< most
   std::uint64_t* ranking = nullptr;        ///< most; CUDA only
   std::uint32_t* ranked = nullptr;         ///< most; regions, the largest first
-  std::int32_t* numbers = nullptr;         ///< most; label of each region
+  std::int32_t* numbers = nullptr;         ///< most + 1; label of each region
 
   SEXTANT_HD std::int32_t regions() const { return ranks[n]; }
   SEXTANT_HD std::int32_t current_root(std::int64_t i) const {
@@ -220,8 +220,8 @@ SEXTANT_HD double plane_distance(const Surface& surface, const RegionFit& fit, s
   return dot(fit.plane_normal, q - fit.mean) / surface.tolerance_m(double{surface.points[i].z});
 }
 
-/// For regions that are no plane: what lies near the plane so far, with a normal like its own. At
-/// first, near is what is not farther than the average, then less and less.
+/// Sums for regions that are no plane, over what lies near the plane so far with a normal like its
+/// own. At first, everything that is not farther than the average is near; then less and less is.
 template <class Surface>
 struct SidesOfPlane {
   using Sums = PlaneSides;
@@ -250,7 +250,7 @@ struct SidesOfPlane {
   }
 };
 
-/// Regions begin anew, and what leaked into a plane apart from it.
+/// Regions begin anew, and what leaked into a plane begins apart from it.
 template <class Surface>
 struct PartPoint {
   Surface surface;

@@ -68,6 +68,12 @@ SEXTANT_HD inline void write_triangles(std::uint8_t cell, int u, int v, int widt
 }
 
 void triangulate_cuda(const Context& context, const TriangulateJob& job);
-Buffer<Vec3i> triangle_indices_cuda(const Context& context, ImageView<const std::uint8_t> cells);
+
+/// Where the triangles of every row of cells begin (CPU) or of every cell (CUDA), and behind them
+/// the number of all triangles. They stay in the workspace until its innermost scope ends.
+View<std::int32_t> place_triangles_cuda(const Context& context, ImageView<const std::uint8_t> cells,
+                                        Workspace& workspace);
+void write_triangles_cuda(const Context& context, ImageView<const std::uint8_t> cells,
+                          View<const std::int32_t> first, View<Vec3i> triangles);
 
 }  // namespace sextant::detail::triangulate

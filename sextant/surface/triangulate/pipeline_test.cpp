@@ -24,7 +24,7 @@ TEST(OrganisedPipeline, ReplaysWithoutAllocating) {
     Image<Vec3f> normals(context, kWidth, kHeight);
     Image<std::uint8_t> cells(context, kWidth - 1, kHeight - 1);
     Buffer<SurfaceStatistics> statistics(context, 1);
-    StatisticsWorkspace workspace;
+    Workspace workspace;
     const auto frame = [&] {
       estimate_normals_into(context, points, {}, normals);
       surface_statistics_into(context, points, normals, {}, statistics, workspace);

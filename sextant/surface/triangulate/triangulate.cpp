@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/simd/instruction_set.h"
 #include "sextant/core/simd/lanes.h"
@@ -135,21 +135,27 @@ void triangulate_cpu(const Context& context, const TriangulateJob& job) {
   });
 }
 
-Buffer<Vec3i> triangle_indices_cpu(const Context& context, ImageView<const std::uint8_t> cells) {
-  std::vector<std::int64_t> first(static_cast<std::size_t>(cells.height) + 1, 0);
+View<std::int32_t> place_triangles_cpu(const Context& context, ImageView<const std::uint8_t> cells,
+                                       Workspace& workspace) {
+  const View<std::int32_t> first = workspace.take<std::int32_t>(context, cells.height + 1);
+  first[0] = 0;
   for_each_chunk(context, cells.height, kRowsAtOnce, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t v = begin; v < end; ++v) {
       const std::uint8_t* row = cells.row(static_cast<int>(v));
-      std::int64_t count = 0;
+      std::int32_t count = 0;
       for (int u = 0; u < cells.width; ++u) count += triangles_in(row[u]);
-      first[static_cast<std::size_t>(v) + 1] = count;
+      first[v + 1] = count;
     }
   });
   std::partial_sum(first.begin(), first.end(), first.begin());
-  Buffer<Vec3i> triangles(context, first.back());
+  return first;
+}
+
+void write_triangles_cpu(const Context& context, ImageView<const std::uint8_t> cells,
+                         View<const std::int32_t> first, View<Vec3i> triangles) {
   for_each_chunk(context, cells.height, kRowsAtOnce, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t v = begin; v < end; ++v) {
-      Vec3i* to = triangles.data() + first[static_cast<std::size_t>(v)];
+      Vec3i* to = triangles.data + first[v];
       for (int u = 0; u < cells.width; ++u) {
         const std::uint8_t cell = cells(u, static_cast<int>(v));
         write_triangles(cell, u, static_cast<int>(v), cells.width + 1, to);
@@ -157,7 +163,25 @@ Buffer<Vec3i> triangle_indices_cpu(const Context& context, ImageView<const std::
       }
     }
   });
-  return triangles;
+}
+
+View<std::int32_t> place_triangles(const Context& context, ImageView<const std::uint8_t> cells,
+                                   Workspace& workspace) {
+  require_on(context, cells, "cells");
+  require(cells.pixels() <= INT32_MAX / 2, "cells: ", cells.width, " x ", cells.height,
+          " are too many for 32-bit numbers of triangles");
+  require((std::int64_t{cells.width} + 1) * (std::int64_t{cells.height} + 1) <= INT32_MAX,
+          "cells: ", cells.width, " x ", cells.height, " are too many for 32-bit indices");
+  return detail::on_device(
+      context, [&] { return place_triangles_cuda(context, cells, workspace); },
+      [&] { return place_triangles_cpu(context, cells, workspace); });
+}
+
+void write_all_triangles(const Context& context, ImageView<const std::uint8_t> cells,
+                         View<const std::int32_t> first, View<Vec3i> triangles) {
+  detail::on_device(
+      context, [&] { write_triangles_cuda(context, cells, first, triangles); },
+      [&] { write_triangles_cpu(context, cells, first, triangles); });
 }
 
 }  // namespace
@@ -183,13 +207,9 @@ void triangulate_into(const Context& context, ImageView<const Vec3f> points,
                       const TriangulateOptions& options, ImageView<std::uint8_t> cells) {
   check_options(options);
   require_on(context, points, "points");
-  require_on(context, normals, "normals");
-  require_on(context, statistics, "statistics");
+  require_same_size(context, normals, points, "normals", "points");
+  require_room(context, statistics, 1, "statistics");
   require_on(context, cells, "cells");
-  require(statistics.size == 1, "statistics: ", statistics.size, " elements instead of 1");
-  require(normals.width == points.width && normals.height == points.height,
-          "normals: ", normals.width, " x ", normals.height, " for ", points.width, " x ",
-          points.height, " points");
   require(points.pixels() <= INT32_MAX, "points: ", points.width, " x ", points.height,
           " are too many");
   const bool some = points.width > 1 && points.height > 1;
@@ -199,21 +219,27 @@ void triangulate_into(const Context& context, ImageView<const Vec3f> points,
           cells.height, " instead of ", width, " x ", height);
   if (!some) return;
   const TriangulateJob job{points, normals, statistics, options, cells};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return triangulate_cuda(context, job);
-  }
-  triangulate_cpu(context, job);
+  detail::on_device(
+      context, [&] { triangulate_cuda(context, job); }, [&] { triangulate_cpu(context, job); });
 }
 
 Buffer<Vec3i> triangle_indices(const Context& context, ImageView<const std::uint8_t> cells) {
-  require_on(context, cells, "cells");
-  require((std::int64_t{cells.width} + 1) * (std::int64_t{cells.height} + 1) <= INT32_MAX,
-          "cells: ", cells.width, " x ", cells.height, " are too many for 32-bit indices");
-  if (cells.empty()) return Buffer<Vec3i>(context, 0);
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return triangle_indices_cuda(context, cells);
-  }
-  return triangle_indices_cpu(context, cells);
+  Workspace workspace;
+  const View<const std::int32_t> first = place_triangles(context, cells, workspace);
+  const std::int32_t total = to_host(context, first.subview(first.size - 1, 1))[0];
+  Buffer<Vec3i> triangles(context, total);
+  write_all_triangles(context, cells, first, triangles);
+  return triangles;
+}
+
+void triangle_indices_into(const Context& context, ImageView<const std::uint8_t> cells,
+                           View<Vec3i> triangles, View<std::int32_t> count, Workspace& workspace) {
+  require_room(context, triangles, 2 * cells.pixels(), "triangles");
+  require_room(context, count, 1, "count");
+  const Workspace::Scope scope(workspace);
+  const View<const std::int32_t> first = place_triangles(context, cells, workspace);
+  write_all_triangles(context, cells, first, triangles);
+  copy_async<std::int32_t>(context, first.subview(first.size - 1, 1), count);
 }
 
 }  // namespace sextant

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sextant/core/cuda/tiles.cuh"
 #include "sextant/core/cuda_check.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/scan.h"
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
 
 struct CountTriangles {
   ImageView<const std::uint8_t> cells;
-  View<std::int64_t> counts;
+  View<std::int32_t> counts;
   SEXTANT_HD void operator()(std::int64_t i) const {
     const int v = static_cast<int>(i / cells.width);
     counts[i] = triangles_in(cells(static_cast<int>(i - std::int64_t{v} * cells.width), v));
@@ -44,7 +45,7 @@ struct CountTriangles {
 
 struct WriteTriangles {
   ImageView<const std::uint8_t> cells;
-  View<const std::int64_t> first;
+  View<const std::int32_t> first;
   View<Vec3i> triangles;
   SEXTANT_HD void operator()(std::int64_t i) const {
     const int v = static_cast<int>(i / cells.width);
@@ -56,25 +57,26 @@ struct WriteTriangles {
 }  // namespace
 
 void triangulate_cuda(const Context& context, const TriangulateJob& job) {
-  constexpr int kMostRows = 65535 * kBlockHeight;  // of a grid's second dimension
-  require(job.cells.height <= kMostRows, "points: ", job.cells.height + 1,
-          " rows are more than one launch takes (", kMostRows + 1, ")");
   const dim3 block(kBlockWidth, kBlockHeight);
-  const dim3 grid((job.cells.width + kBlockWidth - 1) / kBlockWidth,
-                  (job.cells.height + kBlockHeight - 1) / kBlockHeight);
+  const dim3 grid =
+      blocks_for_tiles(job.cells.width, job.cells.height, kBlockWidth, kBlockHeight, "cells");
   triangulate_kernel<<<grid, block, 0, cuda_stream(context)>>>(job);
   check_launch("triangulate");
 }
 
-Buffer<Vec3i> triangle_indices_cuda(const Context& context, ImageView<const std::uint8_t> cells) {
-  Buffer<std::int64_t> counts(context, cells.pixels());
-  Buffer<std::int64_t> first(context, cells.pixels() + 1);
+View<std::int32_t> place_triangles_cuda(const Context& context, ImageView<const std::uint8_t> cells,
+                                        Workspace& workspace) {
+  const View<std::int32_t> first = workspace.take<std::int32_t>(context, cells.pixels() + 1);
+  const Workspace::Scope scope(workspace);
+  const View<std::int32_t> counts = workspace.take<std::int32_t>(context, cells.pixels());
   for_each(context, cells.pixels(), CountTriangles{cells, counts});
-  exclusive_scan<std::int64_t>(context, counts, first);
-  const std::int64_t total = to_host(context, first.view().subview(cells.pixels(), 1))[0];
-  Buffer<Vec3i> triangles(context, total);
+  exclusive_scan<std::int32_t>(context, counts, first, workspace);
+  return first;
+}
+
+void write_triangles_cuda(const Context& context, ImageView<const std::uint8_t> cells,
+                          View<const std::int32_t> first, View<Vec3i> triangles) {
   for_each(context, cells.pixels(), WriteTriangles{cells, first, triangles});
-  return triangles;
 }
 
 }  // namespace sextant::detail::triangulate

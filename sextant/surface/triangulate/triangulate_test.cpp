@@ -240,5 +240,31 @@ TEST(Triangulate, BadDataHasADefinedResult) {
   EXPECT_THROW(triangulate(cpu, points, points, {}, {.view_angle_rad = -1}), Error);
 }
 
+TEST(Triangulate, IndicesIntoGivenRoomAreTheSame) {
+  const OrganisedScene scene = testing::look_at(testing::SphereSurface{.radius_m = 0.05});
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Image<Vec3f> points = scene.on(context);
+    const Image<Vec3f> normals(copy(context, normals_of(scene)), scene.width, scene.height);
+    const Image<std::uint8_t> cells =
+        triangulate(context, points, normals, surface_statistics(context, points, normals));
+    const std::vector<Vec3i> expected = to_host(context, triangle_indices(context, cells));
+    Buffer<Vec3i> triangles(context, 2 * cells.pixels().size());
+    Buffer<std::int32_t> count(context, 1);
+    Workspace workspace;
+    triangle_indices_into(context, cells, triangles, count, workspace);
+    ASSERT_EQ(to_host(context, count)[0], static_cast<std::int32_t>(expected.size()));
+    ASSERT_GT(expected.size(), 1000u);
+    const std::vector<Vec3i> found = to_host(context, triangles);
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), found.begin()));
+    const Image<std::uint8_t> nothing(context, 0, 0);
+    triangle_indices_into(context, nothing, triangles.view().subview(0, 0), count, workspace);
+    EXPECT_EQ(to_host(context, count)[0], 0);
+    EXPECT_THROW(
+        triangle_indices_into(context, cells, triangles.view().subview(0, 7), count, workspace),
+        Error);
+  }
+}
+
 }  // namespace
 }  // namespace sextant

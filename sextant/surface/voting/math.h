@@ -214,8 +214,5 @@ struct PlaceAt {
 
 void cast_votes_cuda(const Context& context, const VotingJob& job, VoteDecay decay,
                      VoterSearch search);
-void split_tensors_cuda(const Context& context, std::int64_t count, const SplitTensor& split);
-void make_sticks_cuda(const Context& context, std::int64_t count, const MakeStick& make);
-void grid_positions_cuda(const Context& context, std::int64_t count, const PlaceAt& place);
 
 }  // namespace sextant::detail::voting

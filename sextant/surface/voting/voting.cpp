@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/surface/voting.h"
 
-#include "sextant/core/build_config.h"
-#include "sextant/core/for_each.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/geometry/neighbours/queries.h"
 #include "sextant/surface/cloud_resolution.h"
 #include "sextant/surface/voting/cpu.h"
@@ -16,85 +15,77 @@ namespace {
 
 constexpr std::int64_t kMostPlaces = 1 << 30;
 
-/// Cells of half the reach: of the box of cells that may hold voters, half the area of a surface is
-/// within reach, with cells of the reach itself a third.
-NeighbourGridOptions cells_for(float radius_m) {
-  return NeighbourGridOptions::for_radius(0.5f * radius_m);
+/// What one pass writes, one element per votee.
+struct PassOutput {
+  Sym3f* tensors;
+  Saliency* saliencies;
+  Vec3f* normals;
+  Vec3f* tangents;
+  std::int32_t* votes;
+  std::uint8_t* flags;
+};
+
+PassOutput output_of(VotingResult& result) {
+  return {result.tensors.data(),  result.saliencies.data(), result.normals.data(),
+          result.tangents.data(), result.votes.data(),      result.flags.data()};
 }
 
-void check_votees(const Context& context, View<const Vec3f> votees, const VotingResult& result) {
-  require(votees.size <= kMostPlaces, "votees: ", votees.size, " places; ", kMostPlaces,
-          " are the most");
-  require(result.size() == votees.size, "result: room for ", result.size(), " instead of ",
-          votees.size);
-  require_on(context, result.tensors.view(), "result");
+PassOutput output_in(const Context& context, std::int64_t votees, Workspace& workspace) {
+  return {workspace.take<Sym3f>(context, votees).data,
+          workspace.take<Saliency>(context, votees).data,
+          workspace.take<Vec3f>(context, votees).data,
+          workspace.take<Vec3f>(context, votees).data,
+          workspace.take<std::int32_t>(context, votees).data,
+          workspace.take<std::uint8_t>(context, votees).data};
 }
 
-/// Makes room for at least `size` elements.
-template <class T>
-void reserve(const Context& context, std::int64_t size, Buffer<T>& buffer) {
-  if (buffer.size() < size || buffer.device() != context.device()) {
-    buffer = Buffer<T>(context, size);
-  }
+void check_result(const Context& context, std::int64_t votees, const VotingResult& result) {
+  require_room(context, result.tensors.view(), votees, "result.tensors");
+  require_room(context, result.saliencies.view(), votees, "result.saliencies");
+  require_room(context, result.normals.view(), votees, "result.normals");
+  require_room(context, result.tangents.view(), votees, "result.tangents");
+  require_room(context, result.votes.view(), votees, "result.votes");
+  require_room(context, result.flags.view(), votees, "result.flags");
 }
 
-/// The votees in the order of the grid's cells; the voters themselves are in that order already.
-const GridPoint* ordered_votees(const Context& context, View<const Vec3f> votees, bool are_voters,
-                                VotingWorkspace& workspace) {
-  const NeighbourGridView grid = workspace.grid.view();
-  if (are_voters) return grid.points;
-  return detail::neighbours::ordered_queries(context, grid, votees, workspace.votees).data;
-}
-
-void cast_votes(const Context& context, const VotingJob& job, const VotingOptions& options) {
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      return cast_votes_cuda(context, job, options.decay, options.search);
-    }
-  }
-  cast_votes_cpu(context, job, options.decay, options.search);
-}
-
-void split_tensors(const Context& context, View<const Vec3f> votees, const VotingOptions& options,
-                   VotingResult& result) {
-  const SplitTensor split{
-      result.tensors.data(),    votees.data,           options.orient,         options.viewpoint_m,
-      result.saliencies.data(), result.normals.data(), result.tangents.data(), result.flags.data()};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return split_tensors_cuda(context, votees.size, split);
-  }
-  for_each(context, votees.size, split);
-}
-
-void make_sticks(const Context& context, VotingWorkspace& workspace) {
-  const MakeStick make{workspace.first.normals.data(), workspace.first.saliencies.data(),
-                       workspace.sticks.data()};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      return make_sticks_cuda(context, workspace.first.size(), make);
-    }
-  }
-  for_each(context, workspace.first.size(), make);
+void check_voting(const VotingOptions& options) {
+  constexpr float kLeastSigma_m = 1e-9f;
+  check_options(options);
+  require(options.sigma_m >= kLeastSigma_m, "sigma_m: ", options.sigma_m,
+          " is too small; pass at least 1e-9, or default_sigma_m(context, points)");
+  require(options.search == VoterSearch::kCells || !options.second_pass,
+          "second_pass: is not there for brute_force; take the search by cells");
 }
 
 /// One pass: the tensors of the votees and what follows from them.
-void vote_once(const Context& context, View<const Vec3f> voters, View<const Vec3f> votees,
-               const VotingOptions& options, const Vec4f* sticks, VotingWorkspace& workspace,
-               VotingResult& result) {
-  const bool cells = options.search == VoterSearch::kCells;
-  const bool are_voters = votees.data == voters.data && votees.size == voters.size;
-  const VotingJob job{workspace.grid.view(),
-                      cells ? ordered_votees(context, votees, are_voters, workspace) : nullptr,
-                      voters,
-                      votees,
-                      sticks,
-                      kVoteReach * options.sigma_m,
-                      1.0f / (options.sigma_m * options.sigma_m),
-                      options.self_vote,
-                      result.tensors.data(),
-                      result.votes.data()};
-  cast_votes(context, job, options);
-  split_tensors(context, votees, options, result);
+void vote_once(const Context& context, const NeighbourGrid& grid, View<const Vec3f> voters,
+               View<const Vec3f> votees, const VotingOptions& options, const Vec4f* sticks,
+               const PassOutput& out, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  VotingJob job{grid.view(),
+                nullptr,
+                voters,
+                votees,
+                sticks,
+                kVoteReach * options.sigma_m,
+                1.0f / (options.sigma_m * options.sigma_m),
+                options.self_vote,
+                out.tensors,
+                out.votes};
+  if (options.search == VoterSearch::kCells) {
+    // The voters themselves are in the order of the cells already.
+    const bool are_voters = votees.data == voters.data && votees.size == voters.size;
+    job.votees =
+        are_voters ? job.grid.points
+                   : detail::neighbours::ordered_queries(context, job.grid, votees, workspace).data;
+  }
+  detail::on_device(
+      context, [&] { cast_votes_cuda(context, job, options.decay, options.search); },
+      [&] { cast_votes_cpu(context, job, options.decay, options.search); });
+  detail::for_each_anywhere(
+      context, votees.size,
+      SplitTensor{out.tensors, votees.data, options.orient, options.viewpoint_m, out.saliencies,
+                  out.normals, out.tangents, out.flags});
 }
 
 }  // namespace
@@ -108,48 +99,51 @@ VotingResult vote_at(const Context& context, View<const Vec3f> voters, View<cons
   check_options(options);
   VotingOptions known = options;
   if (known.sigma_m == 0.0f) known.sigma_m = default_sigma_m(context, voters);
-  VotingWorkspace workspace;
+  NeighbourGrid grid;
+  if (known.search == VoterSearch::kCells) {
+    grid = build_neighbour_grid(context, voters, grid_options(known));
+  }
   VotingResult result(context, votees.size);
-  vote_at_into(context, voters, votees, known, workspace, result);
+  Workspace workspace;
+  vote_at_into(context, grid, voters, votees, known, result, workspace);
   return result;
 }
 
-void vote_into(const Context& context, View<const Vec3f> points, const VotingOptions& options,
-               VotingWorkspace& workspace, VotingResult& result) {
-  vote_at_into(context, points, points, options, workspace, result);
+NeighbourGridOptions grid_options(const VotingOptions& options) {
+  check_voting(options);
+  // Cells of half the reach: of the box of cells that may hold voters, half the area of a surface
+  // is within reach, with cells of the reach itself a third.
+  return NeighbourGridOptions::for_radius(0.5f * kVoteReach * options.sigma_m);
 }
 
-void vote_at_into(const Context& context, View<const Vec3f> voters, View<const Vec3f> votees,
-                  const VotingOptions& options, VotingWorkspace& workspace, VotingResult& result) {
-  constexpr float kLeastSigma_m = 1e-9f;
-  check_options(options);
+void vote_into(const Context& context, const NeighbourGrid& grid, View<const Vec3f> points,
+               const VotingOptions& options, VotingResult& result, Workspace& workspace) {
+  vote_at_into(context, grid, points, points, options, result, workspace);
+}
+
+void vote_at_into(const Context& context, const NeighbourGrid& grid, View<const Vec3f> voters,
+                  View<const Vec3f> votees, const VotingOptions& options, VotingResult& result,
+                  Workspace& workspace) {
+  check_voting(options);
   require_on(context, voters, "voters");
   require_on(context, votees, "votees");
-  check_votees(context, votees, result);
-  require(options.sigma_m >= kLeastSigma_m, "sigma_m: ", options.sigma_m,
-          " is too small; pass at least 1e-9, or default_sigma_m(context, points)");
-  const bool brute_force = options.search == VoterSearch::kBruteForce;
-  require(!brute_force || !options.second_pass,
-          "second_pass: is not there for brute_force; take the search by cells");
-  if (!brute_force) {
-    if (workspace.grid.capacity() < voters.size || workspace.grid.view().frame == nullptr ||
-        workspace.grid.device() != context.device()) {
-      workspace.grid = NeighbourGrid(context, voters.size);
-    }
-    build_neighbour_grid_into(context, voters, cells_for(kVoteReach * options.sigma_m),
-                              workspace.grid);
+  if (options.search == VoterSearch::kCells) {
+    detail::neighbours::check_grid(context, grid, voters.size);
   }
-  if (!options.second_pass) {
-    return vote_once(context, voters, votees, options, nullptr, workspace, result);
+  require(votees.size <= kMostPlaces, "votees: ", votees.size, " places; ", kMostPlaces,
+          " are the most");
+  check_result(context, votees.size, result);
+  const Workspace::Scope scope(workspace);
+  const Vec4f* sticks = nullptr;
+  if (options.second_pass) {
+    const PassOutput first = output_in(context, voters.size, workspace);
+    const View<Vec4f> made = workspace.take<Vec4f>(context, voters.size);
+    vote_once(context, grid, voters, voters, options, nullptr, first, workspace);
+    detail::for_each_anywhere(context, voters.size,
+                              MakeStick{first.normals, first.saliencies, made.data});
+    sticks = made.data;
   }
-  if (workspace.first.size() != voters.size ||
-      workspace.first.tensors.device() != context.device()) {
-    workspace.first = VotingResult(context, voters.size);
-  }
-  reserve(context, voters.size, workspace.sticks);
-  vote_once(context, voters, voters, options, nullptr, workspace, workspace.first);
-  make_sticks(context, workspace);
-  vote_once(context, voters, votees, options, workspace.sticks.data(), workspace, result);
+  vote_once(context, grid, voters, votees, options, sticks, output_of(result), workspace);
 }
 
 PlaceGrid place_grid(const Bounds& bounds, float step_m, float margin_m) {
@@ -176,14 +170,7 @@ Buffer<Vec3f> grid_positions(const Context& context, const PlaceGrid& grid) {
               double(grid.size.x) * grid.size.y * grid.size.z <= double(kMostPlaces),
           "grid: ", grid.size.x, " x ", grid.size.y, " x ", grid.size.z, " places");
   Buffer<Vec3f> positions(context, grid.places());
-  const PlaceAt place{grid, positions.data()};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      grid_positions_cuda(context, positions.size(), place);
-      return positions;
-    }
-  }
-  for_each(context, positions.size(), place);
+  detail::for_each_anywhere(context, positions.size(), PlaceAt{grid, positions.data()});
   return positions;
 }
 

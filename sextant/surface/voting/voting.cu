@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/core/cuda_check.h"
-#include "sextant/core/for_each.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/geometry/neighbours/gather.cuh"
 #include "sextant/surface/voting/math.h"
 
@@ -8,7 +8,7 @@ namespace sextant::detail::voting {
 
 namespace {
 
-/// Votees in cell order, kGatherThreads threads for each.
+/// Takes votees in cell order, with kGatherThreads threads for each.
 template <VoteDecay kDecay, bool kSticks>
 __global__ void __launch_bounds__(neighbours::kGatherBlock) votes_by_cells(const VotingJob job) {
   const std::int64_t at = (std::int64_t{blockIdx.x} * neighbours::kGatherBlock + threadIdx.x) /
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(neighbours::kGatherBlock) votes_by_cells(const
 
 constexpr int kPairsBlock = 128;  // small, so that few votees still fill the device
 
-/// All pairs: one thread for a votee, which sees the voters pass by in shared memory.
+/// Takes all pairs: each votee has one thread, which sees the voters pass by in shared memory.
 template <VoteDecay kDecay>
 __global__ void __launch_bounds__(kPairsBlock) votes_by_brute_force(const VotingJob job) {
   __shared__ float4 tile[kPairsBlock];
@@ -88,16 +88,10 @@ void cast_votes_cuda(const Context& context, const VotingJob& job, VoteDecay dec
   }
 }
 
-void split_tensors_cuda(const Context& context, std::int64_t count, const SplitTensor& split) {
-  for_each(context, count, split);
-}
-
-void make_sticks_cuda(const Context& context, std::int64_t count, const MakeStick& make) {
-  for_each(context, count, make);
-}
-
-void grid_positions_cuda(const Context& context, std::int64_t count, const PlaceAt& place) {
-  for_each(context, count, place);
-}
-
 }  // namespace sextant::detail::voting
+
+namespace sextant::detail {
+SEXTANT_FOR_EACH_ON_CUDA(voting::SplitTensor)
+SEXTANT_FOR_EACH_ON_CUDA(voting::MakeStick)
+SEXTANT_FOR_EACH_ON_CUDA(voting::PlaceAt)
+}  // namespace sextant::detail

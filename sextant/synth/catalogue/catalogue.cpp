@@ -104,7 +104,7 @@ std::vector<Mat3d> resting_rotations(std::string_view name) {
     }
   }
   if (resting == Resting::kCan) {
-    // On one of the flat strips that its wall consists of.
+    // A can also lies on one of the flat strips that its wall consists of.
     constexpr int kSides = 96;
     for (int i = 0; i < kSides; i += 12) {
       const double turn = 2 * M_PI * (i + 0.5) / kSides;

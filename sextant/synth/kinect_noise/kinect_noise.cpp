@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/synth/kinect_noise.h"
 
-#include "sextant/core/build_config.h"
-#include "sextant/core/for_each.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/synth/kinect_noise/math.h"
 
 namespace sextant {
@@ -18,23 +17,15 @@ void add_kinect_noise_into(const Context& context, ImageView<const float> depth_
   require(options.grazing_start_rad <= options.grazing_end_rad,
           "grazing_start_rad: ", options.grazing_start_rad,
           " is above grazing_end_rad = ", options.grazing_end_rad);
-  const auto check_size = [&](const auto& image, const char* name) {
-    require_on(context, image, name);
-    require(image.width == camera.width && image.height == camera.height, name, ": ", image.width,
-            " x ", image.height, " px, but the camera has ", camera.width, " x ", camera.height);
-  };
-  check_size(depth_m, "depth_m");
-  check_size(noisy_m, "noisy_m");
-  if (!normals.empty()) check_size(normals, "normals");
+  require_same_size(context, depth_m, camera, "depth_m", "camera");
+  require_same_size(context, noisy_m, camera, "noisy_m", "camera");
+  if (!normals.empty()) require_same_size(context, normals, camera, "normals", "camera");
   require(depth_m.data != noisy_m.data, "noisy_m: is depth_m; neighbours are still read from it");
   KinectNoisePixel pixel{depth_m, normals, noisy_m, cast<float>(camera), options};
   pixel.cos_start = static_cast<float>(std::cos(static_cast<double>(options.grazing_start_rad)));
   pixel.cos_end = static_cast<float>(std::cos(static_cast<double>(options.grazing_end_rad)));
   pixel.seed = seed;
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return add_kinect_noise_cuda(context, pixel);
-  }
-  for_each(context, noisy_m.pixels(), pixel);
+  detail::for_each_anywhere(context, noisy_m.pixels(), pixel);
 }
 
 Image<float> add_kinect_noise(const Context& context, ImageView<const float> depth_m,

@@ -85,6 +85,4 @@ struct KinectNoisePixel {
   }
 };
 
-void add_kinect_noise_cuda(const Context& context, const KinectNoisePixel& pixel);
-
 }  // namespace sextant::detail::kinect_noise

@@ -142,7 +142,7 @@ void scale_to_neighbours(const Context& context, float radius_m, double mean,
     for (const std::int32_t count : counts) found += static_cast<double>(count);
     found /= static_cast<double>(points.size());
     if (std::abs(found - mean) <= 0.005 * mean) return;
-    // On a surface they are as many as the square of the scale is small.
+    // On a surface the number of neighbours falls with the square of the scale.
     const float scale = static_cast<float>(std::sqrt(clamp(found / mean, 0.01, 100.0)));
     for (Vec3f& p : points) p = p * scale;
   }

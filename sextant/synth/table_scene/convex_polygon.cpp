@@ -13,7 +13,7 @@ double turn(const Vec2d& a, const Vec2d& b, const Vec2d& c) {
   return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-/// How far the point lies to the left of the edge: inside, for a polygon's own.
+/// How far the point lies to the left of the edge, which is the inside for a polygon's own edges.
 double inside_by(const Vec2d& from, const Vec2d& to, const Vec2d& point) {
   const Vec2d along = to - from;
   return turn(from, to, point) / std::sqrt(dot(along, along));
