@@ -129,10 +129,10 @@ double share_equal(const PclShots& theirs, const std::vector<float>& ours) {
 double mean_neighbours(const Context& context, const Surface& surface, float radius_m) {
   const auto grid = build_neighbour_grid(context, view_of(surface.points),
                                          NeighbourGridOptions::for_radius(radius_m));
-  Buffer<std::int64_t> counts(context, grid.size());
+  Buffer<std::int32_t> counts(context, grid.size());
   count_neighbours_into(context, grid, radius_m, counts);
   double sum = 0;
-  for (const std::int64_t count : counts.host()) sum += static_cast<double>(count);
+  for (const std::int32_t count : counts.host()) sum += static_cast<double>(count);
   return sum / static_cast<double>(counts.size());
 }
 
@@ -291,8 +291,9 @@ void measure_cuda(const Surface& surface, float radii, std::vector<Row>& rows) {
     Buffer<float> values(context, points.size() * length);
     Buffer<Vec3f> frames(context, 3 * points.size());
     Buffer<ShotStatus> status(context, points.size());
+    Workspace workspace;
     const auto describe = [&] {
-      compute_shot_into(context, grid, views, options, {values, frames, status});
+      compute_shot_into(context, grid, views, options, {values, frames, status}, workspace);
     };
     const auto time_of = [&](const std::function<void()>& work) {
       std::vector<double> times;

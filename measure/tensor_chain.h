@@ -35,9 +35,8 @@ struct TensorChain : SurfaceChain {
 
   Buffer<PointPair> pairs, selected;
   Buffer<std::int32_t> pair_count, selected_count;
-  PairsWorkspace pairs_workspace;
   TensorSet tensors;
-  TensorWorkspace workspace;
+  Workspace workspace;
 
   explicit TensorChain(const Context& on, NormalsMethod normals_method = NormalsMethod::kRay)
       : SurfaceChain(on, vga_camera(), objects_seen_by_kinect(vga_camera()), normals_method),
@@ -51,7 +50,7 @@ struct TensorChain : SurfaceChain {
 
   void pair_up(int samples) {
     find_pairs_into(context, point_image(), normals, statistics, {.samples = samples, .seed = 1},
-                    pairs, pair_count, pairs_workspace);
+                    pairs, pair_count, workspace);
   }
   void select(std::int64_t amount) {
     select_pairs_into(context, pairs, pair_count, 1, selected.view().subview(0, amount),

@@ -136,8 +136,9 @@ void add_describe(CLI::App& app) {
       state->common);
   add_described_surface(*command, state->surface);
   add_flags(*command, state->options);
-  add_flags(*command, state->options.shot, "shot", {"radius_m", "content"});
-  add_flags(*command, state->options.iss, "iss", {"salient_radius_m", "non_max_radius_m"});
+  add_flags(*command, state->options.voxels);
+  add_flags(*command, state->options.shot, "shot", {"radius_m", "radius_resolutions", "content"});
+  add_flags(*command, state->options.iss, "iss");
   add_flags(*command, state->options.pairs, "pair", {"seed"});
   add_flags(*command, state->options.tensor, "tensor");
   command->add_option("-o,--output", state->output, "file of descriptors with all that belongs");

@@ -26,8 +26,8 @@ inline constexpr Choice<DescriptorKind> kDescriptorKinds[] = {
     {"color-shot", DescriptorKind::kColorShot},
     {"cshot", DescriptorKind::kShapeAndColorShot}};
 
-/// Descriptors of one surface with their places, as a file keeps them: host memory, one element of
-/// each list a descriptor.
+/// Descriptors of one surface with their places, as a file keeps them. The lists lie in host memory
+/// and have an element for each descriptor.
 struct DescriptorFile {
   DescriptorKind kind = DescriptorKind::kShot;
   int length = 0;              ///< numbers of one descriptor
@@ -41,9 +41,9 @@ struct DescriptorFile {
   std::vector<Vec3f> positions_m;
   std::vector<Mat3f> axes;  ///< rows are the x, y and z axis of the frame
 
-  /// Dense: count × length numbers, and `sizes` and `indices` are empty. Compressed (sizes has an
-  /// element a descriptor): only the numbers that are not zero, descriptor after descriptor, sizes
-  /// says how many of each, and indices which ones, in ascending order.
+  /// When dense, these are count × length numbers, and `sizes` and `indices` are empty. When
+  /// compressed, they are the numbers that are not zero, descriptor after descriptor; `sizes` says
+  /// how many each descriptor has, and `indices` which ones, in ascending order.
   std::vector<float> values;
   std::vector<std::int32_t> sizes;
   std::vector<std::uint16_t> indices;
@@ -59,13 +59,14 @@ std::string name_of(const DescriptorFile& file);
 std::vector<float> dense_values(const DescriptorFile& file);
 
 /// Writes the format of docs/descriptor_file.md: a reader sees the old file or the whole new one.
-/// Error when the lists do not fit together.
+/// Throws Error when the lists do not fit together.
 void write_descriptor_file(const std::filesystem::path& path, const DescriptorFile& file);
 
-/// Error for another version (with both numbers), and for a file whose parts do not fit together.
+/// Throws Error for another version (with both numbers), and for a file whose parts do not fit
+/// together.
 /// Memory is set aside only for what the file has room for.
 DescriptorFile read_descriptor_file(const std::filesystem::path& path);
-/// The same from memory; `name` stands for the file in messages.
+/// Reads the same from memory; `name` stands for the file in messages.
 DescriptorFile read_descriptor_file(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace sextant

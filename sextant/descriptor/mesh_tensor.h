@@ -7,7 +7,7 @@ namespace sextant {
 
 /// A triangle mesh prepared for tensors: its triangles sorted along a space-filling curve, boxes
 /// around every 64 of them and around every 16 boxes, and which triangles share an edge. Vertices
-/// and normals are not copied and must outlive it. About 100 bytes a triangle.
+/// and normals are not copied and must outlive it. It takes about 100 bytes a triangle.
 struct TensorMesh {
   View<const Vec3f> vertices;
   View<const Vec3f> normals;
@@ -20,20 +20,22 @@ struct TensorMesh {
   Device device() const { return triangles.device(); }
 };
 
-/// Two sorts; waits for the device. Normals are one per vertex. A triangle with a vertex that is
-/// not finite or not there is left out of every tensor.
+/// Costs two sorts, and waits for the device. There is one normal for each vertex. A triangle with
+/// a vertex that is not finite or not there is left out of every tensor.
 TensorMesh prepare_tensor_mesh(const Context& context, View<const Vec3f> vertices,
                                View<const Vec3f> normals, View<const Vec3i> triangles);
 
-/// As for organised surfaces: exact, since every triangle lies in the boxes it was sorted into.
+/// Computes tensors as for organised surfaces. They are exact, since every triangle lies in the
+/// boxes it was sorted into. Waits for the device, to pack them.
 TensorSet compute_tensors(const Context& context, const TensorMesh& mesh,
                           View<const PointPair> pairs, float resolution_m,
                           const TensorOptions& options = {});
 
-/// Does not wait. Allocates only when the workspace is too small.
+/// Computes the tensors of the first count[0] pairs, as far as there is room. Does not wait. On
+/// CUDA the workspace takes up to 0.75 bytes a triangle for every multiprocessor.
 void compute_tensors_into(const Context& context, const TensorMesh& mesh,
                           View<const PointPair> pairs, View<const std::int32_t> count,
                           float resolution_m, const TensorOptions& options, TensorSet& tensors,
-                          TensorWorkspace& workspace);
+                          Workspace& workspace);
 
 }  // namespace sextant

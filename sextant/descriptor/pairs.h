@@ -3,6 +3,7 @@
 
 #include "sextant/core/image.h"
 #include "sextant/core/options.h"
+#include "sextant/core/workspace.h"
 #include "sextant/surface/resolution.h"
 
 namespace sextant {
@@ -26,8 +27,8 @@ struct PairsOptions {
   float most_resolutions = 14.0f;      ///< longest
   float least_angle_rad = 0.2617994f;  ///< normals differ by more than this (15°)
   int window_px = kMostPairWindow_px;  ///< organised points look this far around them
-  /// 0: every point looks for partners. Otherwise only this many, drawn at random, do: all that the
-  /// few pairs of a scene need.
+  /// With 0 every point looks for partners. Otherwise only this many, drawn at random, do, which is
+  /// all that the few pairs of a scene need.
   int samples = 0;
   std::uint64_t seed = 0;  ///< of what is drawn
 
@@ -47,19 +48,13 @@ struct PairsOptions {
   }
 };
 
-/// Memory that the searches use; grows when there are more points than before.
-struct PairsWorkspace {
-  Buffer<std::int32_t> partners;  ///< three for every point that looks, -1 where there are fewer
-  Buffer<std::int32_t> first;     ///< of its pairs in the list
-  Buffer<std::byte> patches;      ///< bounds of 4 × 4 pixels; where CUDA searches every pixel
-};
-
-/// Pairs of points of an organised cloud for descriptors: least_resolutions ≤ |p - q| / resolution
-/// ≤ most_resolutions and an angle of more than least_angle_rad between the normals. Every point
-/// takes its three nearest such partners in the window around it, of equally distant ones the one
-/// with the lower index; (p, q) and (q, p) are the same pair, which stands once in the list, by the
-/// index of the point that found it (the lower one when both did), nearest partner first. Normals
-/// have length 1; a point that is not finite or whose normal is NaN is in no pair.
+/// Finds pairs of points of an organised cloud for descriptors. A pair has least_resolutions ≤
+/// |p - q| / resolution ≤ most_resolutions and an angle of more than least_angle_rad between its
+/// normals. Every point takes its three nearest such partners in the window around it, and of
+/// equally distant ones the one with the lower index; (p, q) and (q, p) are the same pair, which
+/// stands once in the list, by the index of the point that found it (the lower one when both did),
+/// nearest partner first. Normals have length 1; a point that is not finite or whose normal is NaN
+/// is in no pair.
 ///
 /// With `samples`, the points that look are drawn one from each of as many equal runs of the image;
 /// their partners are still searched among all points.
@@ -67,27 +62,29 @@ struct PairsWorkspace {
 /// The result depends on the input alone, and is the same on every device to the last bit. Planes
 /// have no pairs: a surface of radius R has them where R < 53 resolutions. Cost: 841 candidates a
 /// point that looks, 12 flop each; 640 × 480 take 60 ms of one core with AVX-512, 4000 samples 9
-/// ms. CUDA, when every point looks, leaves out patches of 4 × 4 points that cannot pair.
+/// ms. CUDA, when every point looks, leaves out patches of 4 × 4 points that cannot pair. Waits for
+/// the device, to learn how many pairs there are. A resolution that is NaN or 0 makes no pairs.
 Buffer<PointPair> find_pairs(const Context& context, ImageView<const Vec3f> points,
                              ImageView<const Vec3f> normals, float resolution_m,
                              const PairsOptions& options = {});
 
-/// With the statistics on the context's device. Does not wait: the number of pairs stays there, in
-/// one element. Pairs for which there is no room are left out at the end; three for every point
-/// that looks always fit. Allocates only when the workspace is too small, and the sums of a scan.
+/// Reads the resolution from statistics on the context's device. Does not wait: the number of pairs
+/// stays there, in one element. Pairs for which there is no room are left out at the end; three for
+/// every point that looks always fit. The workspace takes 16 bytes for each point that looks; where
+/// CUDA searches every pixel, 3 more.
 void find_pairs_into(const Context& context, ImageView<const Vec3f> points,
                      ImageView<const Vec3f> normals, View<const SurfaceStatistics> statistics,
                      const PairsOptions& options, View<PointPair> pairs, View<std::int32_t> count,
-                     PairsWorkspace& workspace);
+                     Workspace& workspace);
 
-/// `amount` of the pairs, or all when there are fewer, drawn uniformly without repetition: the
-/// beginning of a random permutation, so that fewer are the first of more. The same on every
-/// device.
+/// Draws `amount` of the pairs, or all when there are fewer, uniformly and without repetition. They
+/// are the beginning of a random permutation, so that fewer are the first of more, and the same on
+/// every device. Does not wait.
 Buffer<PointPair> select_pairs(const Context& context, View<const PointPair> pairs,
                                std::int64_t amount, std::uint64_t seed = 0);
 
-/// As many as there is room for, from the first count[0] of `pairs`; their number goes to
-/// selected_count. Does not wait, allocates nothing. Not in place.
+/// Draws as many as there is room for from the first count[0] of `pairs`; their number goes to
+/// selected_count. Does not wait, and needs no workspace. The result must not overlap the pairs.
 void select_pairs_into(const Context& context, View<const PointPair> pairs,
                        View<const std::int32_t> count, std::uint64_t seed, View<PointPair> selected,
                        View<std::int32_t> selected_count);

@@ -32,8 +32,9 @@ inline constexpr Choice<ShotMode> kShotModes[] = {{"exact", ShotMode::kExact},
                                                   {"approx", ShotMode::kApprox}};
 
 struct ShotOptions {
-  float radius_m = 0.02f;       ///< of the sphere described; 15 to 20 times the resolution is usual
-  float frame_radius_m = 0.0f;  ///< of the local frame; 0 takes radius_m
+  float radius_m = 0.0f;             ///< of the sphere described; 0 takes radius_resolutions
+  float radius_resolutions = 15.0f;  ///< the radius in multiples of the surface's resolution
+  float frame_radius_m = 0.0f;       ///< of the local frame; 0 takes radius_m
   ShotBins bins = ShotBins::kPcl;
   ShotContent content = ShotContent::kShape;
   ShotMode mode = ShotMode::kExact;
@@ -42,7 +43,10 @@ struct ShotOptions {
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
-    visit("radius_m", self.radius_m, "of the sphere that a descriptor describes", Range{1e-9, 1e6});
+    visit("radius_m", self.radius_m,
+          "of the sphere that a descriptor describes; 0: radius_resolutions", Range{0, 1e6});
+    visit("radius_resolutions", self.radius_resolutions,
+          "the radius in multiples of the resolution, where radius_m is 0", Range{1, 1e6});
     visit("frame_radius_m", self.frame_radius_m, "of the local frame; 0 takes radius_m",
           Range{0, 1e6});
     visit("bins", self.bins, "pcl: 11 bins as in PCL; fixed: 11 without wrap; paper: 10",
@@ -55,6 +59,9 @@ struct ShotOptions {
     visit("wrap28", self.wrap28, "azimuth wraps at volume 28, as in PCL before 2017");
   }
 };
+
+/// The options with the length that a radius of 0 stands for on a surface of this resolution.
+ShotOptions resolved(const ShotOptions& options, float resolution_m);
 
 /// Numbers of one descriptor: 352 (320 with the paper's bins), 992 or 1344 (1312).
 int shot_length(const ShotOptions& options);
@@ -84,12 +91,14 @@ enum class ShotStatus : std::uint8_t {
 };
 
 struct ShotCounts {
-  std::int64_t described = 0;
-  std::int64_t not_finite = 0;
-  std::int64_t no_frame = 0;
-  std::int64_t too_few = 0;
-  std::int64_t no_vote = 0;
+  std::int32_t described = 0;
+  std::int32_t not_finite = 0;
+  std::int32_t no_frame = 0;
+  std::int32_t too_few = 0;
+  std::int32_t no_vote = 0;
 };
+/// Counts the keypoints with each status; these lie in host memory.
+ShotCounts counts_of(View<const ShotStatus> status);
 
 struct ShotDescriptors {
   int length = 0;
@@ -106,38 +115,42 @@ struct ShotResult {
   View<ShotStatus> status;
 };
 
-/// SHOT descriptors (Tombari, Salti, Di Stefano, ECCV 2010), equal to those of pcl::SHOTEstimation
-/// (PCL 1.13) and, with colour, pcl::SHOTColorEstimation: at least 99.5 % of them within 1e-5 in
-/// every number on the same normals, the others off by votes within rounding of the edge of a bin;
-/// the same ones are NaN.
+/// Computes SHOT descriptors (Tombari, Salti, Di Stefano, ECCV 2010), equal to those of
+/// pcl::SHOTEstimation (PCL 1.13) and, with colour, pcl::SHOTColorEstimation. On the same normals
+/// at least 99.5 % of them agree within 1e-5 in every number; the others are off by votes within
+/// rounding of the edge of a bin. The same ones are NaN.
 ///
-/// CPU and CUDA agree as closely with each other. Same bits on every run and for every number of
-/// threads. Memory does not grow with the number of neighbours; time grows with their total: on two
-/// cores about 10 ns a neighbour, about a fifteenth of what PCL takes.
+/// CPU and CUDA agree as closely with each other. The bits are the same on every run and for every
+/// number of threads. Memory does not grow with the number of neighbours; time grows with their
+/// total: on two cores about 10 ns a neighbour, about a fifteenth of what PCL takes.
 ///
 /// The approximate mode is ours: a neighbour counts as lying in the middle of its volume, so that
 /// only the cosine's share goes to another bin, and roots, arc cosine and arc tangent are saved.
 /// It finds its own again nearly as well: at most 1.5 points less area under the recall curve.
 /// With most_neighbours fewer vote, evenly spread over the order of the grid's cells, which costs
 /// much more: 512 of 900 another 2 points, 128 another 20. Frames are exact.
+///
+/// A radius of 0 is taken from cloud_resolution_m of the surface. Waits for the device, to count
+/// the descriptors.
 ShotDescriptors compute_shot(const Context& context, const ShotSurface& surface,
                              const ShotKeypoints& keypoints, const ShotOptions& options = {});
-/// At points of the surface, given by their indices.
+/// Describes the surface at some of its points, given by their indices.
 ShotDescriptors compute_shot(const Context& context, const ShotSurface& surface,
                              View<const std::int32_t> keypoints, const ShotOptions& options = {});
-/// At every point of the surface.
+/// Describes the surface at each of its points.
 ShotDescriptors compute_shot(const Context& context, const ShotSurface& surface,
                              const ShotOptions& options = {});
 
-/// With the grid of the surface's points; NeighbourGridOptions::for_radius(radius_m / 2) is a good
-/// one. Does not wait for the device; takes temporary memory: 16 bytes a keypoint for their order,
-/// on CUDA about 160 more for their frames and 16 a point of the surface.
+/// Takes the grid of the surface's points; NeighbourGridOptions::for_radius(radius_m / 2) is a good
+/// one. radius_m must be given. Does not wait for the device. The workspace takes 16 bytes a
+/// keypoint for their order, 12 a point and a keypoint for their colours where colour is described,
+/// and on CUDA about 160 more a keypoint for their frames and 16 a point of the surface.
 void compute_shot_into(const Context& context, const NeighbourGrid& grid,
                        const ShotSurface& surface, const ShotKeypoints& keypoints,
-                       const ShotOptions& options, const ShotResult& result);
-/// At every point of the surface.
+                       const ShotOptions& options, const ShotResult& result, Workspace& workspace);
+/// Describes the surface at each of its points.
 void compute_shot_into(const Context& context, const NeighbourGrid& grid,
                        const ShotSurface& surface, const ShotOptions& options,
-                       const ShotResult& result);
+                       const ShotResult& result, Workspace& workspace);
 
 }  // namespace sextant

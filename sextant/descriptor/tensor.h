@@ -37,7 +37,7 @@ struct TensorOptions {
 struct TensorFrame {
   Mat3f axes;      ///< its rows are x = n_p × n_q, y = z × x and z = n_p + n_q, of length 1
   Vec3f origin_m;  ///< (p + q) / 2
-  float angle_rad = NAN;  ///< between the normals; NaN for a tensor that could not be made
+  float angle_rad = NAN;  ///< between the normals; of a tensor that could not be made, all are NaN
   float bin_m = 0.0f;
   PointPair pair;
 };
@@ -76,22 +76,15 @@ struct OrganisedSurface {
   ImageView<const std::uint8_t> cells;
 };
 
-/// Memory that compute_tensors_into uses; grows with the size of the image and the room for
-/// tensors.
-struct TensorWorkspace {
-  Buffer<Bounds> boxes;          ///< around the triangles of tiles, and of groups of tiles
-  Buffer<std::uint64_t> tables;  ///< on CUDA: of all tiles, for cubes that cover much of the image
-  Buffer<std::int32_t> large;    ///< on CUDA: how many tensors need them, and which
-};
-
-/// A 3D tensor for each pair: the area of the surface in each bin of a grid of bins³ bins about the
-/// middle of p and q, in a frame that the two normals span (Mian, Bennamoun and Owens 2006).
+/// Computes a 3D tensor for each pair: the area of the surface in each bin of a grid of bins³ bins
+/// about the middle of p and q, in a frame that the two normals span (Mian, Bennamoun and Owens
+/// 2006).
 ///
 /// Triangles are cut at the faces of the bins, so that the values add up to the area of the surface
 /// in the cube. A bin holds its lower faces, not its upper ones. Areas are summed in multiples of
 /// 2⁻²⁰, each piece rounded to one; less than 2⁻¹⁴ is none, and 4096 is the largest. A pair whose
 /// normals are parallel or opposite (within 1°), not finite, or whose indices are outside the
-/// surface makes an empty tensor with an angle of NaN.
+/// surface makes an empty tensor whose frame is NaN.
 ///
 /// Candidates are the triangles in tiles of 8 × 8 cells whose bounding box meets the cube: all that
 /// can count, without need of a camera. `kGrow` walks from triangle to triangle over shared edges
@@ -99,29 +92,34 @@ struct TensorWorkspace {
 ///
 /// Accuracy: float coordinates at half a metre are right to 1.5e-5 of a bin of 2 mm, which makes
 /// 1e-4 of a bin's face in the values; a cut moves by 1e-7 of the length of a triangle's edge,
-/// or by 1.5e-6 of a bin where a triangle is longer than one. The same bits on every run and for
-/// any number of threads; CUDA has the CPU's bits but in the angle, which agrees within 1e-6. Cost:
-/// some 1000 triangles a tensor, 100 to 200 ns each on one core.
+/// or by 1.5e-6 of a bin where a triangle is longer than one. Bits are the same on every run and
+/// for any number of threads; CUDA has the CPU's bits but in the angle, which agrees within 1e-6.
+/// Cost: some 1000 triangles a tensor, 100 to 200 ns each on one core. Waits for the device, to
+/// pack them.
 TensorSet compute_tensors(const Context& context, const OrganisedSurface& surface,
                           View<const PointPair> pairs, float resolution_m,
                           const TensorOptions& options = {});
 
-/// For the first count[0] pairs, as far as there is room, with the statistics on the context's
-/// device; does not wait. tensors.first[t] becomes t bins³. Allocates only when the workspace is
-/// too small.
+/// Computes the tensors of the first count[0] pairs, as far as there is room, with the statistics
+/// on the context's device. Does not wait. tensors.first[t] becomes t bins³. The workspace takes 26
+/// bytes for every 64 pixels and, on CUDA, 4 for each tensor and 48 for every 64 pixels and each
+/// multiprocessor.
 void compute_tensors_into(const Context& context, const OrganisedSurface& surface,
                           View<const PointPair> pairs, View<const std::int32_t> count,
                           View<const SurfaceStatistics> statistics, const TensorOptions& options,
-                          TensorSet& tensors, TensorWorkspace& workspace);
+                          TensorSet& tensors, Workspace& workspace);
 
-/// The same tensors without room to spare: their elements follow each other. Waits for the device.
+/// Returns the same tensors without room to spare: their elements follow each other. Waits for the
+/// device.
 TensorSet pack_tensors(const Context& context, const TensorSet& tensors);
 
-/// The tensors on another device or in host memory.
+/// Copies the tensors to another device or to host memory; to_host waits for the device.
 TensorSet copy(const Context& context, const TensorSet& from);
 TensorSet to_host(const Context& context, const TensorSet& from);
 
-/// All bins³ values of each tensor, one tensor after the other; room for capacity() bins³.
+/// Writes all bins³ values of each tensor, one tensor after the other, into room for
+/// capacity() bins³. Does not
+/// wait, and needs no workspace.
 void unpack_tensors_into(const Context& context, const TensorSet& tensors, View<float> dense);
 
 /// Where swapping p and q puts a bin: x and y change their signs.
@@ -130,9 +128,9 @@ SEXTANT_HD constexpr int flipped_bin(int index, int bins) {
   return index / slab * slab + (slab - 1 - index % slab);
 }
 
-/// The tensors of the pairs with p and q swapped, T'(i, j, k) = T(bins - 1 - i, bins - 1 - j, k),
-/// into a set with the same room (TensorSet's constructor, or a packed copy). Does not wait,
-/// allocates nothing.
+/// Writes the tensors of the pairs with p and q swapped, T'(i, j, k) = T(bins - 1 - i, bins - 1 -
+/// j, k), into a set with the same room (TensorSet's constructor, or a packed copy). Does not wait,
+/// and needs no workspace.
 void flip_tensors_into(const Context& context, const TensorSet& tensors, TensorSet& flipped);
 
 }  // namespace sextant

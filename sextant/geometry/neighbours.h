@@ -31,7 +31,7 @@ struct NeighbourGridOptions {
 /// Points sorted into the cells of a uniform grid, for neighbour search. Cells lie in bricks of
 /// 4 × 4 × 4 with a 64-bit mask of the occupied ones; only occupied bricks and cells take memory,
 /// so millimetres to kilometres fit alike. NaN and infinite points are in no cell.
-/// About 80 bytes a point, allocated once for `capacity` points.
+/// It takes about 80 bytes a point, allocated once for `capacity` points.
 class NeighbourGrid {
  public:
   NeighbourGrid() = default;
@@ -65,7 +65,7 @@ class NeighbourGrid {
   std::int64_t size_ = 0;
 };
 
-/// One sort of the points by cell; with cell_m = 0 also a few passes that count occupied cells.
+/// Sorts the points by cell; with cell_m = 0 also makes a few passes that count occupied cells.
 NeighbourGrid build_neighbour_grid(const Context& context, View<const Vec3f> points,
                                    const NeighbourGridOptions& options = {});
 /// Reuses the memory of a grid with enough capacity, so that the second build of as many points
@@ -81,16 +81,18 @@ struct NearestNeighbours {
   Buffer<float> distances_sq;    ///< queries × k, in m²
 };
 
-/// The k nearest points of each query; exact, and the same on every device to the last bit. A point
-/// farther than 1.8e19 m, whose squared distance is no float, is not found.
+/// Finds the k nearest points of each query. The result is exact, and the same on every device to
+/// the last bit. A point farther than 1.8e19 m, whose squared distance is no float, is not found.
 /// Time grows with the points in some 3 × 3 × 3 cells around a query. Points whose density varies
-/// by orders of magnitude make for cells with many or with no points, and slow searches.
+/// by orders of magnitude make for cells with many or with no points, and slow searches. Does not
+/// wait for the device, in either form.
 NearestNeighbours k_nearest(const Context& context, const NeighbourGrid& grid,
                             View<const Vec3f> queries, int k);
 void k_nearest_into(const Context& context, const NeighbourGrid& grid, View<const Vec3f> queries,
                     int k, View<std::int32_t> indices, View<float> distances_sq,
                     Workspace& workspace);
-/// For every point of the grid, itself among its neighbours: faster, as the points lie in order.
+/// Searches for every point of the grid, which is among its own neighbours. This is faster, as the
+/// points lie in order, and the second form needs no workspace.
 NearestNeighbours k_nearest(const Context& context, const NeighbourGrid& grid, int k);
 void k_nearest_into(const Context& context, const NeighbourGrid& grid, int k,
                     View<std::int32_t> indices, View<float> distances_sq);
@@ -106,20 +108,22 @@ struct NeighbourLists {
 /// run, or as in NearestNeighbours.
 enum class NeighbourOrder { kCells, kDistance };
 
-/// All points with squared distance <= radius_m², the product taken in float. Exact. Waits for the
-/// device, to learn the total. Memory grows with points × neighbours: kernels that need no lists
-/// call for_each_neighbour.
+/// Lists all points with squared distance <= radius_m², where the product is taken in float. The
+/// result is exact. Waits for the device, to learn the total. Memory grows with points ×
+/// neighbours: kernels that need no lists call for_each_neighbour.
 NeighbourLists neighbours_within(const Context& context, const NeighbourGrid& grid,
                                  View<const Vec3f> queries, float radius_m,
                                  NeighbourOrder order = NeighbourOrder::kCells);
-/// For every point of the grid, itself among its neighbours.
+/// Searches for every point of the grid, which is among its own neighbours.
 NeighbourLists neighbours_within(const Context& context, const NeighbourGrid& grid, float radius_m,
                                  NeighbourOrder order = NeighbourOrder::kCells);
-/// counts[i] = number of points within radius_m of query i; 0 for a query that is not finite.
+/// counts[i] = number of points within radius_m of query i; 0 for a query that is not finite. Does
+/// not wait for the device.
 void count_neighbours_into(const Context& context, const NeighbourGrid& grid,
-                           View<const Vec3f> queries, float radius_m, View<std::int64_t> counts,
+                           View<const Vec3f> queries, float radius_m, View<std::int32_t> counts,
                            Workspace& workspace);
+/// Counts for every point of the grid, which is among its own neighbours.
 void count_neighbours_into(const Context& context, const NeighbourGrid& grid, float radius_m,
-                           View<std::int64_t> counts);
+                           View<std::int32_t> counts);
 
 }  // namespace sextant

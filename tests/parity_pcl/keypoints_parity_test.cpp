@@ -8,11 +8,9 @@
 
 #include <algorithm>
 #include <map>
-#include <numbers>
 #include <tuple>
 
 #include "sextant/core/eigen3.h"
-#include "sextant/core/random.h"
 #include "sextant/descriptor/keypoints.h"
 #include "sextant/io/geometry_file.h"
 #include "tests/devices.h"
@@ -25,8 +23,7 @@ namespace {
 std::vector<Vec3f> bumpy_surface(std::uint64_t seed, int count) {
   std::vector<Vec3f> points;
   for (int i = 0; i < count; ++i) {
-    const Random random{seed, static_cast<std::uint64_t>(i)};
-    points.push_back(testing::bumpy_point(random, 1e-4).position);
+    points.push_back(testing::BumpyPoint(seed, i, 1e-4).position);
   }
   return points;
 }

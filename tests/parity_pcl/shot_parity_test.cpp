@@ -8,10 +8,8 @@
 #include <pcl/search/kdtree.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "sextant/core/eigen3.h"
-#include "sextant/core/random.h"
 #include "sextant/descriptor/local_frame.h"
 #include "sextant/descriptor/shot.h"
 #include "sextant/io/geometry_file.h"
@@ -45,16 +43,16 @@ void choose_keypoints(Scene& scene, std::size_t step) {
   }
 }
 
-/// A closed, bumpy surface of about the size of a hand, at random points of it, with some noise.
+/// Random points of a bumpy surface in colours.
 Scene bumpy_scene(std::uint64_t seed, int count) {
   Scene scene;
   for (int i = 0; i < count; ++i) {
-    const Random random{seed, static_cast<std::uint64_t>(i)};
-    const auto [u, position] = testing::bumpy_point(random, 2e-4);
-    scene.points.push_back(position);
+    const testing::BumpyPoint point(seed, i, 2e-4);
+    const Vec3d& u = point.direction;
+    scene.points.push_back(point.position);
     scene.colors.push_back({static_cast<std::uint8_t>(128 + 120 * u.x),
                             static_cast<std::uint8_t>(128 + 100 * std::sin(9 * u.y)),
-                            static_cast<std::uint8_t>(random.below(256, 5))});
+                            static_cast<std::uint8_t>(point.random.below(256, 5))});
   }
   const Context context = Context::cpu();
   scene.normals = to_host(context, estimate_cloud_normals(context, view_of(scene.points),

@@ -28,10 +28,7 @@ struct DescribeOptions {
   bool keep_invalid = false;
   float radius_m = 0;
   float radius_resolutions = 15;
-  float leaf_m = 0;
-  float leaf_resolutions = 5;
-  float iss_salient_radius_m = 0;
-  float iss_non_max_radius_m = 0;
+  UniformKeypointOptions voxels;
   ShotOptions shot;
   IssOptions iss;
   PairsOptions pairs;
@@ -54,13 +51,6 @@ struct DescribeOptions {
     visit("radius_m", self.radius_m, "of SHOT's sphere; 0: radius_resolutions", Range{0, 1e6});
     visit("radius_resolutions", self.radius_resolutions,
           "of SHOT's sphere in multiples of the resolution", Range{1, 1e6});
-    visit("leaf_m", self.leaf_m, "edge of the voxels; 0: leaf_resolutions", Range{0, 1e6});
-    visit("leaf_resolutions", self.leaf_resolutions,
-          "edge of the voxels in multiples of the resolution", Range{1e-3, 1e6});
-    visit("iss_salient_radius_m", self.iss_salient_radius_m,
-          "of ISS's scatter matrix; 0: 6 resolutions", Range{0, 1e6});
-    visit("iss_non_max_radius_m", self.iss_non_max_radius_m,
-          "within which ISS keeps the most salient point; 0: 4 resolutions", Range{0, 1e6});
   }
 };
 

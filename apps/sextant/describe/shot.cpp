@@ -33,10 +33,6 @@ std::vector<std::int32_t> drawn(std::int64_t size, std::int64_t count, std::uint
   return all;
 }
 
-float or_multiple(float length_m, float multiple, float resolution_m) {
-  return length_m > 0 ? length_m : multiple * resolution_m;
-}
-
 struct Keypoints {
   Buffer<std::int32_t> indices;  ///< of points of the surface, on its device
   nlohmann::json facts;
@@ -51,14 +47,11 @@ Keypoints choose_keypoints(const Context& context, const Surface& surface,
   result.facts["choice"] = name_of(choice, kKeypointChoices);
   std::int64_t count = options.count;
   if (choice == KeypointChoice::kVoxel) {
-    const UniformKeypointOptions voxels{
-        .leaf_m = or_multiple(options.leaf_m, options.leaf_resolutions, resolution_m)};
+    const UniformKeypointOptions voxels = resolved(options.voxels, resolution_m);
     result.facts["leaf_m"] = voxels.leaf_m;
     result.indices = uniform_keypoints(context, surface, voxels);
   } else if (choice == KeypointChoice::kIss) {
-    IssOptions iss = options.iss;
-    iss.salient_radius_m = or_multiple(options.iss_salient_radius_m, 6, resolution_m);
-    iss.non_max_radius_m = or_multiple(options.iss_non_max_radius_m, 4, resolution_m);
+    const IssOptions iss = resolved(options.iss, resolution_m);
     result.facts["iss"] = options_to_json(iss);
     result.indices = iss_keypoints(context, surface, iss);
   } else {
@@ -76,7 +69,9 @@ Keypoints choose_keypoints(const Context& context, const Surface& surface,
 
 ShotOptions shot_options(const DescribeOptions& options, float resolution_m) {
   ShotOptions shot = options.shot;
-  shot.radius_m = or_multiple(options.radius_m, options.radius_resolutions, resolution_m);
+  shot.radius_m = options.radius_m;
+  shot.radius_resolutions = options.radius_resolutions;
+  shot = resolved(shot, resolution_m);
   shot.content = options.descriptor == DescriptorKind::kShot        ? ShotContent::kShape
                  : options.descriptor == DescriptorKind::kColorShot ? ShotContent::kColor
                                                                     : ShotContent::kShapeAndColor;
@@ -88,7 +83,7 @@ struct ShotParcel {
   Parcel parcel;
   Parcel::Part<std::int32_t> indices;
   Parcel::Part<Vec3f> positions;
-  Parcel::Part<std::int64_t> neighbours;
+  Parcel::Part<std::int32_t> neighbours;
   Parcel::Part<float> values;
   Parcel::Part<Vec3f> frames;
   Parcel::Part<ShotStatus> status;
@@ -96,7 +91,7 @@ struct ShotParcel {
   ShotParcel(std::int64_t count, int length)
       : indices(parcel.add<std::int32_t>(count)),
         positions(parcel.add<Vec3f>(count)),
-        neighbours(parcel.add<std::int64_t>(count)),
+        neighbours(parcel.add<std::int32_t>(count)),
         values(parcel.add<float>(count * length)),
         frames(parcel.add<Vec3f>(3 * count)),
         status(parcel.add<ShotStatus>(count)) {}
@@ -120,22 +115,10 @@ ShotParcel described(const Context& context, const Surface& surface, const Keypo
   Workspace workspace;
   count_neighbours_into(context, grid, positions, shot.radius_m, parcel[result.neighbours],
                         workspace);
-  compute_shot_into(context, grid, {surface.points, surface.normals, surface.colors},
-                    {positions, colors, {}}, shot,
-                    {parcel[result.values], parcel[result.frames], parcel[result.status]});
+  compute_shot_into(
+      context, grid, {surface.points, surface.normals, surface.colors}, {positions, colors, {}},
+      shot, {parcel[result.values], parcel[result.frames], parcel[result.status]}, workspace);
   return result;
-}
-
-ShotCounts counts_of(View<const ShotStatus> status) {
-  ShotCounts counts;
-  for (const ShotStatus s : status) {
-    counts.described += s == ShotStatus::kDescribed;
-    counts.not_finite += s == ShotStatus::kNotFinite;
-    counts.no_frame += s == ShotStatus::kNoFrame;
-    counts.too_few += s == ShotStatus::kTooFew;
-    counts.no_vote += s == ShotStatus::kNoVote;
-  }
-  return counts;
 }
 
 /// The descriptors as a file keeps them: those that are there, or all with `keep_invalid`.
@@ -205,7 +188,7 @@ Description describe_shot(const Context& context, const Surface& surface,
   description.file.kind = options.descriptor;
   description.file.size_m = shot.radius_m;
   const ShotCounts counts = counts_of(on_host[found.status]);
-  const View<const std::int64_t> neighbours = on_host[found.neighbours];
+  const View<const std::int32_t> neighbours = on_host[found.neighbours];
   description.facts = {{"keypoints", keypoints.facts},
                        {"described", counts.described},
                        {"invalid",

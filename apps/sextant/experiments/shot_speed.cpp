@@ -39,9 +39,11 @@ double shot_ms(const Context& context, const Cloud& cloud, const ShotOptions& op
   out = compute_shot(context, surface, options);
   NeighbourGrid grid(context, cloud.size());
   const NeighbourGridOptions cells = NeighbourGridOptions::for_radius(options.radius_m / 2);
+  Workspace workspace;
   return measure::graph_ms(context, [&] {
     build_neighbour_grid_into(context, cloud.points, cells, grid);
-    compute_shot_into(context, grid, surface, options, {out.values, out.frames, out.status});
+    compute_shot_into(context, grid, surface, options, {out.values, out.frames, out.status},
+                      workspace);
   });
 }
 
@@ -53,9 +55,9 @@ Trial run_trial(const Context& context, std::int64_t points, double neighbours, 
   const Cloud cloud = copy(context, trial.cloud);
   const NeighbourGrid grid =
       build_neighbour_grid(context, cloud.points, NeighbourGridOptions::for_radius(trial.radius_m));
-  Buffer<std::int64_t> counts(context, points);
+  Buffer<std::int32_t> counts(context, points);
   count_neighbours_into(context, grid, trial.radius_m, counts);
-  for (const std::int64_t count : to_host(context, counts)) {
+  for (const std::int32_t count : to_host(context, counts)) {
     trial.neighbours += static_cast<double>(count) / static_cast<double>(points);
   }
   ShotDescriptors found;

@@ -15,7 +15,7 @@ double one_call_a_tensor_ms(TensorChain& chain, int amount, int streams) {
   struct Lane {
     Context context;
     TensorSet tensors;
-    TensorWorkspace workspace;
+    Workspace workspace;
     explicit Lane(const Context& on) : context(on), tensors(on, 1, TensorOptions{}.bins) {}
   };
   std::vector<Lane> lanes;

@@ -1,13 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/cloud_pairs.h"
 
-#include "sextant/core/build_config.h"
-#include "sextant/core/for_each.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/descriptor/cloud_pairs/math.h"
+#include "sextant/descriptor/pairs/list.h"
+#include "sextant/geometry/neighbours/queries.h"
 
 namespace sextant {
 
 using namespace detail::cloud_pairs;
+using namespace detail::pairs;
+
+namespace {
+
+/// Points look at hundreds of others: few make a chunk.
+void find_partners_cpu(const Context& context, const CloudPartners& search) {
+  constexpr std::int64_t kGrain = 128;
+  for_each_chunk(context, search.lookers.samples, kGrain,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t i = begin; i < end; ++i) search(i);
+                 });
+}
+
+}  // namespace
 
 Buffer<PointPair> find_cloud_pairs(const Context& context, View<const Vec3f> points,
                                    View<const Vec3f> normals, float resolution_m,
@@ -20,51 +35,36 @@ Buffer<PointPair> find_cloud_pairs(const Context& context, View<const Vec3f> poi
                                                   most_m > 0.0f && most_m < 1e18f
                                                       ? NeighbourGridOptions::for_radius(most_m)
                                                       : NeighbourGridOptions{});
-  const detail::pairs::Lookers lookers = detail::pairs::lookers_of(points.size, options);
-  Buffer<PointPair> pairs(context, lookers.samples * kPartnersPerPoint);
-  Buffer<std::int32_t> count(context, 1);
-  PairsWorkspace workspace;
-  find_cloud_pairs_into(context, grid, points, normals, resolution_m, options, pairs, count,
-                        workspace);
-  const std::int64_t found = to_host(context, count)[0];
-  return copy(context, pairs.view().subview(0, found));
+  return found_pairs(context, points.size, options,
+                     [&](View<PointPair> pairs, View<std::int32_t> count, Workspace& workspace) {
+                       find_cloud_pairs_into(context, grid, points, normals, resolution_m, options,
+                                             pairs, count, workspace);
+                     });
 }
 
 void find_cloud_pairs_into(const Context& context, const NeighbourGrid& grid,
                            View<const Vec3f> points, View<const Vec3f> normals, float resolution_m,
                            const PairsOptions& options, View<PointPair> pairs,
-                           View<std::int32_t> count, PairsWorkspace& workspace) {
+                           View<std::int32_t> count, Workspace& workspace) {
   check_options(options);
+  detail::neighbours::check_grid(context, grid, points.size);
   require_on(context, points, "points");
-  require_on(context, normals, "normals");
-  require_on(context, pairs, "pairs");
-  require_on(context, count, "count");
-  require(count.size == 1, "count: room for ", count.size, " elements instead of 1");
-  require(normals.size == points.size, "normals: ", normals.size, " for ", points.size, " points");
-  require(grid.view().frame != nullptr, "grid: is empty; use build_neighbour_grid");
-  require(grid.device() == context.device(), "grid: lies on ", to_string(grid.device()),
-          " but the context runs on ", to_string(context.device()));
-  require(grid.size() == points.size, "grid: of ", grid.size(), " points instead of ", points.size);
-  require(points.size <= INT32_MAX / kPartnersPerPoint, "points: ", points.size, " are too many");
-  const detail::pairs::Lookers lookers = detail::pairs::lookers_of(points.size, options);
-  detail::pairs::make_pair_room(context, lookers, workspace);
-  const detail::pairs::PairLimits limits = detail::pairs::limits_of(options);
+  require_room(context, normals, points.size, "normals");
+  check_search(context, points.size, pairs, count);
+  const Workspace::Scope scope(workspace);
+  const Lookers lookers = lookers_of(points.size, options);
+  const PairList list = make_list(context, lookers, pairs, count, workspace);
   const CloudPartners search{grid.view(),
                              points.data,
                              normals.data,
                              options.most_resolutions * resolution_m,
-                             detail::pairs::PairTest(limits, resolution_m),
+                             PairTest(limits_of(options), resolution_m),
                              lookers,
-                             workspace.partners.data()};
-  if (context.is_cpu()) {
-    constexpr std::int64_t kGrain = 128;
-    for_each_chunk(context, lookers.samples, kGrain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) search(i);
-    });
-  } else if constexpr (kBuiltWithCuda) {
-    find_cloud_partners_cuda(context, search);
-  }
-  detail::pairs::list_pairs(context, lookers, workspace, pairs, count);
+                             list.partners};
+  detail::on_device(
+      context, [&] { detail::for_each_on_cuda(context, lookers.samples, search); },
+      [&] { find_partners_cpu(context, search); });
+  write_list(context, list, workspace);
 }
 
 }  // namespace sextant

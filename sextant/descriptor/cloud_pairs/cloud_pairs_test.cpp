@@ -63,7 +63,7 @@ TEST(CloudPairs, AreRecordedWithoutWaiting) {
         to_host(context, find_cloud_pairs(context, points, normals, kBallResolution_m));
     Buffer<PointPair> pairs(context, static_cast<std::int64_t>(all.size()) / 2);
     Buffer<std::int32_t> count(context, 1);
-    PairsWorkspace workspace;
+    Workspace workspace;
     const auto frame = [&] {
       find_cloud_pairs_into(context, grid, points, normals, kBallResolution_m, options, pairs,
                             count, workspace);

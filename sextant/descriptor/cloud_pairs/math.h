@@ -16,7 +16,7 @@ struct CloudPartners {
   pairs::Lookers lookers;
   std::int32_t* partners = nullptr;
 
-  /// When all look, in the order of the grid, so that neighbours share what they read.
+  /// When all look, i is a place in the order of the grid, so that neighbours share what they read.
   SEXTANT_HD void operator()(std::int64_t i) const {
     const bool all = lookers.samples == lookers.points;
     const std::int64_t row = all ? grid.points[i].index : i;
@@ -35,7 +35,5 @@ struct CloudPartners {
     found.store(partners + row * kPartnersPerPoint);
   }
 };
-
-void find_cloud_partners_cuda(const Context& context, const CloudPartners& search);
 
 }  // namespace sextant::detail::cloud_pairs

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/keypoints.h"
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/for_each/anywhere.h"
+#include "sextant/core/reduce/anywhere.h"
+#include "sextant/core/scan.h"
+#include "sextant/core/sort.h"
 #include "sextant/descriptor/keypoints/math.h"
 #include "sextant/descriptor/local_frame/lanes.h"
+#include "sextant/descriptor/scale/scale.h"
+#include "sextant/geometry/cloud/bounds_math.h"
 #include "sextant/geometry/neighbours/queries.h"
 
 namespace sextant {
@@ -65,87 +70,157 @@ struct SaliencyOfRange {
   }
 };
 
-void check_outputs(const Context& context, std::int64_t points, View<std::int32_t> indices,
-                   View<std::int64_t> count) {
-  require_on(context, indices, "indices");
-  require_on(context, count, "count");
-  require(indices.size == points, "indices: room for ", indices.size, " instead of ", points);
-  require(count.size == 1, "count: room for ", count.size, " numbers instead of 1");
+void find_saliencies_cpu(const Context& context, const NeighbourGridView& grid,
+                         const IssLimits& limits, double* saliency) {
+  const SaliencyOfRange range{grid, limits, saliency};
+  for_each_chunk(
+      context, grid.size, detail::local_frame::kKeypointGrain,
+      [&](std::int64_t begin, std::int64_t end) { detail::run_widest(range, begin, end); });
 }
 
-/// The filled part of the indices, in memory of its own size.
-Buffer<std::int32_t> filled(const Context& context, const Buffer<std::int32_t>& indices,
-                            const Buffer<std::int64_t>& count) {
-  const std::int64_t size = to_host(context, count)[0];
-  return copy(context, indices.view().subview(0, size));
+View<const Bounds> bounds_of(const Context& context, View<const Vec3f> points,
+                             Workspace& workspace) {
+  const View<Bounds> bounds = workspace.take<Bounds>(context, 1);
+  detail::transform_reduce_anywhere(context, points.size, detail::cloud::PointBounds{points.data},
+                                    detail::cloud::JoinBounds{}, Bounds{}, bounds, workspace);
+  return bounds;
+}
+
+void list_marked(const Context& context, View<const std::int32_t> marks, View<std::int32_t> indices,
+                 View<std::int32_t> count, Workspace& workspace) {
+  const View<std::int32_t> ranks = workspace.take<std::int32_t>(context, marks.size + 1);
+  exclusive_scan<std::int32_t>(context, marks, ranks, workspace);
+  detail::for_each_anywhere(
+      context, marks.size + 1,
+      ListMarked{marks.data, ranks.data, marks.size, indices.data, count.data});
+}
+
+void check_outputs(const Context& context, std::int64_t points, View<std::int32_t> indices,
+                   View<std::int32_t> count) {
+  require_room(context, indices, points, "indices");
+  require_room(context, count, 1, "count");
+}
+
+/// Runs choose(indices, count, workspace) with room for all points, and returns the part of the
+/// indices that it fills, in memory of its own size.
+template <class Choose>
+Buffer<std::int32_t> chosen(const Context& context, std::int64_t points, const Choose& choose) {
+  Buffer<std::int32_t> indices(context, points);
+  Buffer<std::int32_t> count(context, 1);
+  Workspace workspace;
+  choose(indices.view(), count.view(), workspace);
+  return copy(context, indices.view().subview(0, to_host(context, count)[0]));
+}
+
+void check_extent(const Context& context, View<const Vec3f> points, float leaf_m) {
+  const Bounds box = bounds(context, points);
+  if (box.empty()) return;
+  const Vec3f extent = box.high - box.low;
+  const float longest = max_of(max_of(extent.x, extent.y), extent.z);
+  require(longest * voxel_grid(leaf_m).inverse < kMostVoxels - 1.0f, "leaf_m: ", leaf_m,
+          " makes more than ", kMostVoxels, " voxels along ", longest,
+          " m; take a larger one or leave out far points");
 }
 
 }  // namespace
 
+UniformKeypointOptions resolved(const UniformKeypointOptions& options, float resolution_m) {
+  UniformKeypointOptions result = options;
+  result.leaf_m = detail::scale::resolved_length(options.leaf_m, options.leaf_resolutions,
+                                                 resolution_m, "leaf_m");
+  return result;
+}
+
+IssOptions resolved(const IssOptions& options, float resolution_m) {
+  IssOptions result = options;
+  result.salient_radius_m = detail::scale::resolved_length(
+      options.salient_radius_m, options.salient_resolutions, resolution_m, "salient_radius_m");
+  result.non_max_radius_m = detail::scale::resolved_length(
+      options.non_max_radius_m, options.non_max_resolutions, resolution_m, "non_max_radius_m");
+  return result;
+}
+
+/// Sorted by distance and then, without disturbing that order, by voxel: the first point of a voxel
+/// is its nearest, and of equal ones the first.
 void uniform_keypoints_into(const Context& context, View<const Vec3f> points,
                             const UniformKeypointOptions& options, View<std::int32_t> indices,
-                            View<std::int64_t> count) {
+                            View<std::int32_t> count, Workspace& workspace) {
   check_options(options);
+  detail::scale::require_resolved(options.leaf_m, "leaf_m");
   require_on(context, points, "points");
   require(points.size <= INT32_MAX, "points: ", points.size, " are too many");
   check_outputs(context, points.size, indices, count);
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      return uniform_keypoints_cuda(context, points, options.leaf_m, indices, count);
-    }
+  const Workspace::Scope scope(workspace);
+  const VoxelGrid grid = voxel_grid(options.leaf_m);
+  const View<const Bounds> bounds = bounds_of(context, points, workspace);
+  const View<std::uint32_t> order = workspace.take<std::uint32_t>(context, points.size);
+  const View<std::uint64_t> keys = workspace.take<std::uint64_t>(context, points.size);
+  const View<std::int32_t> marks = workspace.take<std::int32_t>(context, points.size);
+  {
+    const Workspace::Scope distances(workspace);
+    const View<float> distances_sq = workspace.take<float>(context, points.size);
+    detail::for_each_anywhere(context, points.size,
+                              DistanceToCentre{points.data, grid, distances_sq.data, order.data});
+    sort_pairs<float>(context, distances_sq, order, {}, workspace);
   }
-  choose_uniform(context, points, options.leaf_m, indices, count);
+  detail::for_each_anywhere(context, points.size,
+                            KeyInOrder{points.data, grid, bounds.data, order.data, keys.data});
+  sort_pairs<std::uint64_t>(context, keys, order, {}, workspace);
+  detail::for_each_anywhere(context, points.size, MarkFirst{keys.data, order.data, marks.data});
+  list_marked(context, marks, indices, count, workspace);
 }
 
 Buffer<std::int32_t> uniform_keypoints(const Context& context, View<const Vec3f> points,
                                        const UniformKeypointOptions& options) {
   check_options(options);
-  const Bounds box = bounds(context, points);
-  const VoxelGrid grid = voxel_grid(options.leaf_m);
-  if (!box.empty()) {
-    const Vec3f extent = box.high - box.low;
-    const float longest = max_of(max_of(extent.x, extent.y), extent.z);
-    require(longest * grid.inverse < kMostVoxels - 1.0f, "leaf_m: ", options.leaf_m,
-            " makes more than ", kMostVoxels, " voxels along ", longest,
-            " m; take a larger one or leave out far points");
-  }
-  Buffer<std::int32_t> indices(context, points.size);
-  Buffer<std::int64_t> count(context, 1);
-  uniform_keypoints_into(context, points, options, indices, count);
-  return filled(context, indices, count);
+  const UniformKeypointOptions given =
+      options.leaf_m > 0.0f ? options
+                            : resolved(options, detail::scale::resolution_of(context, points));
+  check_extent(context, points, given.leaf_m);
+  return chosen(context, points.size,
+                [&](View<std::int32_t> indices, View<std::int32_t> count, Workspace& workspace) {
+                  uniform_keypoints_into(context, points, given, indices, count, workspace);
+                });
 }
 
 void iss_keypoints_into(const Context& context, const NeighbourGrid& grid,
                         const IssOptions& options, View<std::int32_t> indices,
-                        View<std::int64_t> count) {
+                        View<std::int32_t> count, Workspace& workspace) {
   check_options(options);
+  detail::scale::require_resolved(options.salient_radius_m, "salient_radius_m");
+  detail::scale::require_resolved(options.non_max_radius_m, "non_max_radius_m");
   detail::neighbours::check_grid(context, grid);
   check_outputs(context, grid.size(), indices, count);
+  const Workspace::Scope scope(workspace);
   const IssLimits limits{options.salient_radius_m, options.non_max_radius_m,
                          static_cast<double>(options.most_ratio_21),
                          static_cast<double>(options.most_ratio_32), options.least_neighbours};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      return iss_keypoints_cuda(context, grid.view(), limits, indices, count);
-    }
-  }
-  Buffer<double> saliency(context, grid.size());
-  const SaliencyOfRange range{grid.view(), limits, saliency.data()};
-  for_each_chunk(
-      context, grid.size(), detail::local_frame::kKeypointGrain,
-      [&](std::int64_t begin, std::int64_t end) { detail::run_widest(range, begin, end); });
-  choose_most_salient(context, grid.view(), limits, saliency.data(), indices, count);
+  const NeighbourGridView view = grid.view();
+  const View<double> saliency = workspace.take<double>(context, view.size);
+  detail::on_device(
+      context,
+      [&] {
+        detail::for_each_on_cuda(context, view.size, IssSaliency{view, limits, saliency.data});
+      },
+      [&] { find_saliencies_cpu(context, view, limits, saliency.data); });
+  const View<std::int32_t> marks = workspace.take<std::int32_t>(context, view.size);
+  detail::for_each_anywhere(context, view.size,
+                            MarkMostSalient{view, limits, saliency.data, marks.data});
+  list_marked(context, marks, indices, count, workspace);
 }
 
 Buffer<std::int32_t> iss_keypoints(const Context& context, View<const Vec3f> points,
                                    const IssOptions& options) {
   check_options(options);
+  const bool has_both = options.salient_radius_m > 0.0f && options.non_max_radius_m > 0.0f;
+  const IssOptions given =
+      has_both ? options : resolved(options, detail::scale::resolution_of(context, points));
   const NeighbourGrid grid = build_neighbour_grid(
-      context, points, NeighbourGridOptions::for_radius(0.5f * options.salient_radius_m));
-  Buffer<std::int32_t> indices(context, points.size);
-  Buffer<std::int64_t> count(context, 1);
-  iss_keypoints_into(context, grid, options, indices, count);
-  return filled(context, indices, count);
+      context, points, NeighbourGridOptions::for_radius(0.5f * given.salient_radius_m));
+  return chosen(context, points.size,
+                [&](View<std::int32_t> indices, View<std::int32_t> count, Workspace& workspace) {
+                  iss_keypoints_into(context, grid, given, indices, count, workspace);
+                });
 }
 
 }  // namespace sextant

@@ -212,12 +212,14 @@ TEST(Keypoints, IntoRunInAGraph) {
     const Buffer<Vec3f> points = copy(context, host);
     const auto grid = build_neighbour_grid(context, points, NeighbourGridOptions::for_radius(0.1f));
     Buffer<std::int32_t> uniform(context, points.size()), iss(context, points.size());
-    Buffer<std::int64_t> counts(context, 2);
+    Buffer<std::int32_t> counts(context, 2);
+    Workspace workspace;
     const UniformKeypointOptions leaf{.leaf_m = 0.05f};
     const IssOptions options{.salient_radius_m = 0.11f, .non_max_radius_m = 0.07f};
     const Graph graph = Graph::capture(context, [&] {
-      uniform_keypoints_into(context, points, leaf, uniform, counts.view().subview(0, 1));
-      iss_keypoints_into(context, grid, options, iss, counts.view().subview(1, 1));
+      uniform_keypoints_into(context, points, leaf, uniform, counts.view().subview(0, 1),
+                             workspace);
+      iss_keypoints_into(context, grid, options, iss, counts.view().subview(1, 1), workspace);
     });
     graph.launch();
     context.synchronize();
@@ -234,13 +236,25 @@ TEST(Keypoints, IntoRunInAGraph) {
 TEST(Keypoints, RefuseMisuse) {
   const Context context = Context::cpu(1);
   const std::vector<Vec3f> points{{0, 0, 1}, {1, 0, 1}, {0, 1, 1}};
-  std::vector<std::int32_t> indices(2);
-  std::vector<std::int64_t> count(1);
-  EXPECT_THROW(
-      uniform_keypoints_into(context, view_of(points), {}, view_of(indices), view_of(count)),
-      Error);
-  EXPECT_THROW(iss_keypoints_into(context, NeighbourGrid{}, {}, view_of(indices), view_of(count)),
-               Error);
+  const NeighbourGrid grid = build_neighbour_grid(context, view_of(points));
+  std::vector<std::int32_t> indices(3);
+  std::vector<std::int32_t> count(1);
+  Workspace workspace;
+  const auto uniform = [&](float leaf_m, std::int64_t room) {
+    uniform_keypoints_into(context, view_of(points), {.leaf_m = leaf_m},
+                           view_of(indices).subview(0, room), view_of(count), workspace);
+  };
+  EXPECT_THROW(uniform(1.0f, 2), Error);
+  EXPECT_THROW(uniform(0.0f, 3), Error);
+  EXPECT_NO_THROW(uniform(1.0f, 3));
+  const auto iss = [&](const NeighbourGrid& from, float non_max_radius_m) {
+    iss_keypoints_into(context, from,
+                       {.salient_radius_m = 1.0f, .non_max_radius_m = non_max_radius_m},
+                       view_of(indices), view_of(count), workspace);
+  };
+  EXPECT_THROW(iss(NeighbourGrid{}, 1.0f), Error);
+  EXPECT_THROW(iss(grid, 0.0f), Error);
+  EXPECT_NO_THROW(iss(grid, 1.0f));
   EXPECT_THROW(iss_of(context, points, {.salient_radius_m = -1.0f}), Error);
   EXPECT_THROW(iss_of(context, points, {.least_neighbours = 0}), Error);
 }

@@ -2,19 +2,14 @@
 #pragma once
 
 #include "sextant/core/eigen3.h"
-#include "sextant/core/for_each.h"
-#include "sextant/core/reduce.h"
-#include "sextant/core/scan.h"
-#include "sextant/core/sort.h"
 #include "sextant/descriptor/keypoints.h"
-#include "sextant/geometry/cloud/bounds_math.h"
+#include "sextant/geometry/cloud.h"
 
-// How keypoints are chosen, written once: keypoints.cpp compiles it for the host and keypoints.cu
-// for CUDA. Every step is a function of one element; no step waits for the device.
+// The steps that choose keypoints, each a function of one element.
 
 namespace sextant::detail::keypoints {
 
-/// Of a point in no voxel: sorts behind all others.
+/// The key of a point in no voxel, which sorts behind all others.
 inline constexpr std::uint64_t kNoVoxel = ~std::uint64_t{0};
 inline constexpr int kVoxelBits = 21;  ///< along an axis
 inline constexpr float kMostVoxels = static_cast<float>(1 << kVoxelBits);
@@ -35,7 +30,7 @@ struct VoxelGrid {
   }
 
  private:
-  /// Rounded before it is subtracted from anything.
+  /// The result is rounded before it is subtracted from anything.
   SEXTANT_HD float middle(float voxel) const {
 #if defined(__CUDA_ARCH__)
     return __fmul_rn(voxel + 0.5f, leaf_m);
@@ -90,7 +85,7 @@ struct ListMarked {
   const std::int32_t* ranks;
   std::int64_t size;
   std::int32_t* indices;
-  std::int64_t* count;
+  std::int32_t* count;
   SEXTANT_HD void operator()(std::int64_t i) const {
     if (i == size) {
       *count = ranks[size];
@@ -99,40 +94,6 @@ struct ListMarked {
     }
   }
 };
-
-template <bool kCuda = SEXTANT_CUDA_COMPILER>
-void list_marked(const Context& context, View<const std::int32_t> marks, View<std::int32_t> indices,
-                 View<std::int64_t> count) {
-  Buffer<std::int32_t> ranks(context, marks.size + 1);
-  exclusive_scan<std::int32_t>(context, marks, ranks);
-  for_each(context, marks.size + 1,
-           ListMarked{marks.data, ranks.data(), marks.size, indices.data, count.data});
-}
-
-/// Sorted by distance and then, without disturbing that order, by voxel: the first point of a voxel
-/// is its nearest, and of equal ones the first.
-template <bool kCuda = SEXTANT_CUDA_COMPILER>
-void choose_uniform(const Context& context, View<const Vec3f> points, float leaf_m,
-                    View<std::int32_t> indices, View<std::int64_t> count) {
-  const VoxelGrid grid = voxel_grid(leaf_m);
-  Buffer<Bounds> bounds(context, 1);
-  transform_reduce(context, points.size, cloud::PointBounds{points.data}, cloud::JoinBounds{},
-                   Bounds{}, bounds.view());
-  Buffer<std::uint32_t> order(context, points.size);
-  Buffer<std::uint64_t> keys(context, points.size);
-  Buffer<std::int32_t> marks(context, points.size);
-  {
-    Buffer<float> distances_sq(context, points.size);
-    for_each(context, points.size,
-             DistanceToCentre{points.data, grid, distances_sq.data(), order.data()});
-    sort_pairs<float>(context, distances_sq, order);
-  }
-  for_each(context, points.size,
-           KeyInOrder{points.data, grid, bounds.data(), order.data(), keys.data()});
-  sort_pairs<std::uint64_t>(context, keys, order);
-  for_each(context, points.size, MarkFirst{keys.data(), order.data(), marks.data()});
-  list_marked<kCuda>(context, marks, indices, count);
-}
 
 struct IssLimits {
   float salient_radius_m, non_max_radius_m;
@@ -205,21 +166,5 @@ struct MarkMostSalient {
     marks[point.index] = most ? 1 : 0;
   }
 };
-
-/// From the saliencies to the list.
-template <bool kCuda = SEXTANT_CUDA_COMPILER>
-void choose_most_salient(const Context& context, const NeighbourGridView& grid,
-                         const IssLimits& limits, const double* saliency,
-                         View<std::int32_t> indices, View<std::int64_t> count) {
-  Buffer<std::int32_t> marks(context, grid.size);
-  for_each(context, grid.size, MarkMostSalient{grid, limits, saliency, marks.data()});
-  list_marked<kCuda>(context, marks, indices, count);
-}
-
-void uniform_keypoints_cuda(const Context& context, View<const Vec3f> points, float leaf_m,
-                            View<std::int32_t> indices, View<std::int64_t> count);
-void iss_keypoints_cuda(const Context& context, const NeighbourGridView& grid,
-                        const IssLimits& limits, View<std::int32_t> indices,
-                        View<std::int64_t> count);
 
 }  // namespace sextant::detail::keypoints

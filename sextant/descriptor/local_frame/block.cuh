@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/core/buffer.h"
 #include "sextant/descriptor/local_frame/math.h"
 #include "sextant/geometry/neighbours/block.cuh"
 
@@ -17,11 +16,12 @@ struct KeypointAxes {
   bool listed = false;  ///< a warp has room for a list of them, and its block for the candidates
 };
 
-/// Of all queries, in their order.
-Buffer<KeypointAxes> compute_axes_cuda(const Context& context, const LocalFrameJob& job);
+/// Fills the axes of all queries, in their order.
+void compute_axes_cuda(const Context& context, const LocalFrameJob& job, KeypointAxes* axes,
+                       Workspace& workspace);
 /// Fills job.frames, with or without the frames of keypoints that are `listed`.
 void sign_axes_cuda(const Context& context, const LocalFrameJob& job, const KeypointAxes* axes,
-                    bool listed_too);
+                    bool listed_too, Workspace& workspace);
 
 /// Where neighbours of a point are looked for. Those that derive from it have visit(f), which calls
 /// f(squared distance, place in `points`) for each neighbour, on one lane, but not for those at the
@@ -134,12 +134,13 @@ __device__ LocalFrame untied_frame(const Around& around, const KeypointAxes& kno
   return frame_of(turn_x ? -axes.x : axes.x, turn_z ? -axes.z : axes.z);
 }
 
-/// Neighbours on the positive sides of the axes; of a lane, until they are added up.
+/// How many neighbours lie on the positive sides of the axes. Each lane counts its own; the counts
+/// are then added up.
 struct CountedSides {
   int x = 0;
   int z = 0;
 
-  /// Counts those in the list. In float, and again in double where that cannot tell: four roundings
+  /// Counts those in the list in float, and again in double where float cannot tell: four roundings
   /// of 6e-8 move a product by less than a millionth of |x| + |y| + |z|.
   __device__ void count(const ListedNeighbours& list, const PrincipalAxes& axes) {
     const Vec3f x_axis = cast<float>(axes.x);

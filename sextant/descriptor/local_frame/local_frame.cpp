@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
 #include "sextant/descriptor/local_frame/lanes.h"
+#include "sextant/descriptor/scale/scale.h"
 #include "sextant/geometry/neighbours/queries.h"
 
 namespace sextant {
@@ -75,65 +76,87 @@ struct FramesOfRange {
   }
 };
 
-void compute(const Context& context, const LocalFrameJob& job) {
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return compute_local_frames_cuda(context, job);
-  }
+void compute_cpu(const Context& context, const LocalFrameJob& job) {
   const FramesOfRange frames{job};
   for_each_chunk(context, job.count, kKeypointGrain, [&](std::int64_t begin, std::int64_t end) {
     detail::run_widest(frames, begin, end);
   });
 }
 
+void compute(const Context& context, const LocalFrameJob& job, Workspace& workspace) {
+  detail::on_device(
+      context, [&] { compute_local_frames_cuda(context, job, workspace); },
+      [&] { compute_cpu(context, job); });
+}
+
 void check(const Context& context, const NeighbourGrid& grid, const LocalFrameOptions& options,
            std::int64_t keypoints, View<Vec3f> frames) {
   check_options(options);
+  detail::scale::require_resolved(options.radius_m, "radius_m");
   detail::neighbours::check_grid(context, grid);
-  require_on(context, frames, "frames");
-  require(frames.size == 3 * keypoints, "frames: room for ", frames.size, " axes instead of 3 x ",
-          keypoints);
+  require_room(context, frames, 3 * keypoints, "frames");
+}
+
+/// The options with a radius for the surface.
+LocalFrameOptions resolved_for(const Context& context, View<const Vec3f> surface,
+                               const LocalFrameOptions& options) {
+  check_options(options);
+  if (options.radius_m > 0.0f) return options;
+  return resolved(options, detail::scale::resolution_of(context, surface));
 }
 
 /// Half the radius: fewer candidates lie in vain around a keypoint's sphere.
 NeighbourGrid grid_for(const Context& context, View<const Vec3f> surface,
                        const LocalFrameOptions& options) {
-  check_options(options);
   return build_neighbour_grid(context, surface,
                               NeighbourGridOptions::for_radius(0.5f * options.radius_m));
 }
 
 }  // namespace
 
-void compute_local_frames_into(const Context& context, const NeighbourGrid& grid,
-                               View<const Vec3f> keypoints, const LocalFrameOptions& options,
-                               View<Vec3f> frames) {
-  check(context, grid, options, keypoints.size, frames);
-  Workspace workspace;
-  const View<GridPoint> ordered =
-      detail::neighbours::ordered_queries(context, grid.view(), keypoints, workspace);
-  compute(context, {grid.view(), ordered.data, keypoints.size, options.radius_m, frames.data});
+LocalFrameOptions resolved(const LocalFrameOptions& options, float resolution_m) {
+  LocalFrameOptions result = options;
+  result.radius_m = detail::scale::resolved_length(options.radius_m, options.radius_resolutions,
+                                                   resolution_m, "radius_m");
+  return result;
 }
 
 void compute_local_frames_into(const Context& context, const NeighbourGrid& grid,
-                               const LocalFrameOptions& options, View<Vec3f> frames) {
+                               View<const Vec3f> keypoints, const LocalFrameOptions& options,
+                               View<Vec3f> frames, Workspace& workspace) {
+  check(context, grid, options, keypoints.size, frames);
+  const Workspace::Scope scope(workspace);
+  const View<GridPoint> ordered =
+      detail::neighbours::ordered_queries(context, grid.view(), keypoints, workspace);
+  compute(context, {grid.view(), ordered.data, keypoints.size, options.radius_m, frames.data},
+          workspace);
+}
+
+void compute_local_frames_into(const Context& context, const NeighbourGrid& grid,
+                               const LocalFrameOptions& options, View<Vec3f> frames,
+                               Workspace& workspace) {
   check(context, grid, options, grid.size(), frames);
   const NeighbourGridView view = grid.view();
-  compute(context, {view, view.points, grid.size(), options.radius_m, frames.data});
+  compute(context, {view, view.points, grid.size(), options.radius_m, frames.data}, workspace);
 }
 
 Buffer<Vec3f> compute_local_frames(const Context& context, View<const Vec3f> surface,
                                    View<const Vec3f> keypoints, const LocalFrameOptions& options) {
-  const NeighbourGrid grid = grid_for(context, surface, options);
+  const LocalFrameOptions given = resolved_for(context, surface, options);
+  const NeighbourGrid grid = grid_for(context, surface, given);
   Buffer<Vec3f> frames(context, 3 * keypoints.size);
-  compute_local_frames_into(context, grid, keypoints, options, frames);
+  Workspace workspace;
+  compute_local_frames_into(context, grid, keypoints, given, frames, workspace);
   return frames;
 }
 
 Buffer<Vec3f> compute_local_frames(const Context& context, View<const Vec3f> surface,
                                    const LocalFrameOptions& options) {
-  const NeighbourGrid grid = grid_for(context, surface, options);
+  const LocalFrameOptions given = resolved_for(context, surface, options);
+  const NeighbourGrid grid = grid_for(context, surface, given);
   Buffer<Vec3f> frames(context, 3 * surface.size);
-  compute_local_frames_into(context, grid, options, frames);
+  Workspace workspace;
+  compute_local_frames_into(context, grid, given, frames, workspace);
   return frames;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sextant/core/context/state.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/simd/approx_math.h"
 #include "sextant/descriptor/local_frame/block.cuh"
@@ -10,9 +11,9 @@ namespace sextant::detail::local_frame {
 
 namespace {
 
-constexpr int kTieBlocks = 1024;  // two waves on an H200
+constexpr int kTieBlocks = 8;  // for each multiprocessor, which holds four at a time
 
-/// Sums of a lane, and later of all.
+/// The sums of a lane, and later those of all lanes.
 struct NeighbourSums {
   FrameSums sums;
   std::int32_t within = 0;  ///< neighbours with those left out; the same on all lanes
@@ -93,7 +94,8 @@ struct FindAxes {
   }
 };
 
-/// A keypoint with a tied axis that is not `listed`. In any order: each has its own result.
+/// A keypoint with a tied axis that is not `listed`. Ties are listed in any order, as each has its
+/// own result.
 struct Tie {
   std::int32_t query;
   std::int32_t more_x, more_z;  ///< as majority() has them
@@ -171,7 +173,7 @@ __global__ void __launch_bounds__(neighbours::kGroupThreads, neighbours::kGroupB
 /// The neighbours of a keypoint that is not listed. When there is no room for them, they are looked
 /// for anew at each visit.
 struct ManyNeighbours : Surroundings {
-  static constexpr int kRoom = 2048;  // 16 KiB, what is left of 48
+  static constexpr int kRoom = 2048;  // 16 KiB are left of the 48 that a block has
   struct Kept {
     float distance_sq;
     std::uint32_t place;
@@ -257,36 +259,41 @@ __global__ void __launch_bounds__(neighbours::kGroupThreads)
 
 }  // namespace
 
-Buffer<KeypointAxes> compute_axes_cuda(const Context& context, const LocalFrameJob& job) {
-  Buffer<NeighbourSums> sums(context, job.count);
-  Buffer<KeypointAxes> axes(context, job.count);
-  if (job.count == 0) return axes;
+void compute_axes_cuda(const Context& context, const LocalFrameJob& job, KeypointAxes* axes,
+                       Workspace& workspace) {
+  if (job.count == 0) return;
+  const Workspace::Scope scope(workspace);
+  const View<NeighbourSums> sums = workspace.take<NeighbourSums>(context, job.count);
   sum_neighbours<<<neighbours::group_blocks(job.count), neighbours::kGroupThreads, 0,
-                   cuda_stream(context)>>>(job, sums.data());
+                   cuda_stream(context)>>>(job, sums.data);
   check_launch("sum_neighbours");
-  for_each(context, job.count, FindAxes{sums.data(), axes.data()});
-  return axes;
+  for_each(context, job.count, FindAxes{sums.data, axes});
 }
 
 void sign_axes_cuda(const Context& context, const LocalFrameJob& job, const KeypointAxes* axes,
-                    bool listed_too) {
+                    bool listed_too, Workspace& workspace) {
   if (job.count == 0) return;
   const cudaStream_t stream = cuda_stream(context);
-  Buffer<Tie> ties(context, job.count);
-  Buffer<std::int32_t> tie_count(context, 1);
-  check_cuda(cudaMemsetAsync(tie_count.data(), 0, sizeof(std::int32_t), stream), "cudaMemsetAsync");
+  const Workspace::Scope scope(workspace);
+  const View<Tie> ties = workspace.take<Tie>(context, job.count);
+  const View<std::int32_t> tie_count = workspace.take<std::int32_t>(context, 1);
+  check_cuda(cudaMemsetAsync(tie_count.data, 0, sizeof(std::int32_t), stream), "cudaMemsetAsync");
   point_axes<<<neighbours::group_blocks(job.count), neighbours::kGroupThreads, 0, stream>>>(
-      job, axes, listed_too, tie_count.data(), ties.data());
+      job, axes, listed_too, tie_count.data, ties.data);
   check_launch("point_axes");
-  const auto tie_blocks = static_cast<unsigned>(min_of<std::int64_t>(job.count, kTieBlocks));
-  break_ties<<<tie_blocks, neighbours::kGroupThreads, 0, stream>>>(job, axes, tie_count.data(),
-                                                                   ties.data());
+  const auto tie_blocks =
+      static_cast<unsigned>(min_of<std::int64_t>(job.count, kTieBlocks * multiprocessors(context)));
+  break_ties<<<tie_blocks, neighbours::kGroupThreads, 0, stream>>>(job, axes, tie_count.data,
+                                                                   ties.data);
   check_launch("break_ties");
 }
 
-void compute_local_frames_cuda(const Context& context, const LocalFrameJob& job) {
-  const Buffer<KeypointAxes> axes = compute_axes_cuda(context, job);
-  sign_axes_cuda(context, job, axes.data(), true);
+void compute_local_frames_cuda(const Context& context, const LocalFrameJob& job,
+                               Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  const View<KeypointAxes> axes = workspace.take<KeypointAxes>(context, job.count);
+  compute_axes_cuda(context, job, axes.data, workspace);
+  sign_axes_cuda(context, job, axes.data, true, workspace);
 }
 
 }  // namespace sextant::detail::local_frame

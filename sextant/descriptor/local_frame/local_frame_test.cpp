@@ -202,7 +202,8 @@ TEST(LocalFrame, IsTheSameWithCellsOfAnySize) {
       const auto grid =
           build_neighbour_grid(context, surface, NeighbourGridOptions{.cell_m = cell_m});
       Buffer<Vec3f> frames(context, 3 * surface.size());
-      compute_local_frames_into(context, grid, {.radius_m = radius_m}, frames);
+      Workspace workspace;
+      compute_local_frames_into(context, grid, {.radius_m = radius_m}, frames, workspace);
       const auto found = to_host(context, frames);
       int clear = 0;
       for (std::size_t i = 0; i < points.size(); ++i) {
@@ -230,15 +231,15 @@ TEST(LocalFrame, OfAKeypointAloneIsTheSame) {
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     const auto surface = copy(context, points);
-    const auto grid =
-        build_neighbour_grid(context, surface, NeighbourGridOptions{.cell_m = 0.7f * radius_m});
+    const auto grid = build_neighbour_grid(context, surface, {.cell_m = 0.7f * radius_m});
     Buffer<Vec3f> frames(context, 3 * surface.size());
-    compute_local_frames_into(context, grid, {.radius_m = radius_m}, frames);
+    Workspace workspace;
+    compute_local_frames_into(context, grid, {.radius_m = radius_m}, frames, workspace);
     const auto all = to_host(context, frames);
     for (std::size_t i = 0; i < points.size(); i += 101) {
       const auto keypoint = copy(context, std::vector<Vec3f>{points[i]});
       Buffer<Vec3f> frame(context, 3);
-      compute_local_frames_into(context, grid, keypoint, {.radius_m = radius_m}, frame);
+      compute_local_frames_into(context, grid, keypoint, {.radius_m = radius_m}, frame, workspace);
       const auto alone = to_host(context, frame);
       ASSERT_EQ(std::memcmp(alone.data(), &all[3 * i], 3 * sizeof(Vec3f)), 0) << i;
     }
@@ -363,18 +364,17 @@ TEST(LocalFrame, IntoRunsInAGraph) {
     const Buffer<Vec3f> points = copy(context, host);
     const auto grid = build_neighbour_grid(context, points, NeighbourGridOptions::for_radius(0.1f));
     Buffer<Vec3f> frames(context, 3 * points.size());
-    const LocalFrameOptions options{.radius_m = 0.1f};
-    const Graph graph = Graph::capture(
-        context, [&] { compute_local_frames_into(context, grid, points, options, frames); });
+    Workspace workspace;
+    const Graph graph = Graph::capture(context, [&] {
+      compute_local_frames_into(context, grid, points, {.radius_m = 0.1f}, frames, workspace);
+    });
     graph.launch();
     context.synchronize();
     const auto expected = frames_of(context, host, 0.1f);
     const auto found = to_host(context, frames);
     for (std::size_t i = 0; i < found.size(); ++i) {
-      ASSERT_TRUE(is_finite(found[i]) == is_finite(expected[i]));
-      if (is_finite(found[i])) {
-        ASSERT_LT(angle_rad(found[i], expected[i]), 1e-5);
-      }
+      ASSERT_TRUE(is_finite(found[i]) ? angle_rad(found[i], expected[i]) < 1e-5
+                                      : !is_finite(expected[i]));
     }
   }
 }
@@ -382,12 +382,18 @@ TEST(LocalFrame, IntoRunsInAGraph) {
 TEST(LocalFrame, RefusesMisuse) {
   const Context context = Context::cpu(1);
   const std::vector<Vec3f> points{{0, 0, 1}, {1, 0, 1}, {0, 1, 1}};
-  std::vector<Vec3f> frames(8);
+  std::vector<Vec3f> frames(9);
   const auto grid = build_neighbour_grid(context, view_of(points));
-  EXPECT_THROW(frames_of(context, points, 0.0f), Error);
+  const auto compute = [&](const NeighbourGrid& from, float radius_m, std::int64_t room) {
+    Workspace workspace;
+    const View<Vec3f> to = view_of(frames).subview(0, room);
+    compute_local_frames_into(context, from, {.radius_m = radius_m}, to, workspace);
+  };
   EXPECT_THROW(frames_of(context, points, NAN), Error);
-  EXPECT_THROW(compute_local_frames_into(context, grid, {}, view_of(frames)), Error);
-  EXPECT_THROW(compute_local_frames_into(context, NeighbourGrid{}, {}, view_of(frames)), Error);
+  EXPECT_THROW(compute(grid, 1.0f, 8), Error);
+  EXPECT_THROW(compute(grid, 0.0f, 9), Error);
+  EXPECT_THROW(compute(NeighbourGrid{}, 1.0f, 9), Error);
+  EXPECT_NO_THROW(compute(grid, 1.0f, 9));
 }
 
 }  // namespace

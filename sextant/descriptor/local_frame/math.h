@@ -32,7 +32,7 @@ SEXTANT_HD inline PrincipalAxes principal_axes(const FrameSums& sums) {
   return {e.vectors.row[2], e.vectors.row[0], valid};
 }
 
-/// In the order in which PCL adds with four lanes, and rounded after every operation, so that every
+/// v·a, added in the order of PCL's four lanes and rounded after every operation, so that every
 /// device and every kernel finds the same.
 SEXTANT_HD inline double along(const Vec3f& v, const Vec3d& axis) {
   const Vec3d at = cast<double>(v);
@@ -65,7 +65,7 @@ SEXTANT_HD inline Vec3f rounded_cross(const Vec3f& a, const Vec3f& b) {
 #endif
 }
 
-/// The frame of signed axes; y in float from the rounded others, as PCL does.
+/// The frame of signed axes; y is computed in float from the rounded others, as in PCL.
 SEXTANT_HD inline LocalFrame frame_of(const Vec3d& x, const Vec3d& z) {
   LocalFrame frame;
   frame.x = cast<float>(x);
@@ -80,7 +80,7 @@ SEXTANT_HD inline void store_frame(const LocalFrame& frame, Vec3f* to) {
   to[2] = frame.z;
 }
 
-/// Where frames are wanted: `queries` in cell order, results in the caller's order.
+/// Where frames are wanted: queries stand in cell order, results in the caller's order.
 struct LocalFrameJob {
   NeighbourGridView grid;
   const GridPoint* queries;
@@ -89,6 +89,7 @@ struct LocalFrameJob {
   Vec3f* frames;
 };
 
-void compute_local_frames_cuda(const Context& context, const LocalFrameJob& job);
+void compute_local_frames_cuda(const Context& context, const LocalFrameJob& job,
+                               Workspace& workspace);
 
 }  // namespace sextant::detail::local_frame

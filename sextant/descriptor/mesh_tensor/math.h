@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/core/for_each.h"
-#include "sextant/core/reduce.h"
-#include "sextant/core/sort.h"
 #include "sextant/descriptor/mesh_tensor.h"
 #include "sextant/descriptor/tensor/math.h"
 
 namespace sextant::detail::mesh_tensor {
 
-/// Triangles of a leaf: one bit each of a word.
+/// Each triangle of a leaf is one bit of a word.
 inline constexpr int kLeafTriangles = 64;
 inline constexpr int kGroupTriangles = kLeafTriangles * tensor::kTilesPerGroup;
 
@@ -22,7 +19,7 @@ SEXTANT_HD inline std::int32_t corner_of(const Vec3i& triangle, int corner) {
   return corner == 0 ? triangle.x : corner == 1 ? triangle.y : triangle.z;
 }
 
-/// Every third bit from bit 0 on.
+/// Moves the lowest ten bits to every third place.
 SEXTANT_HD inline std::uint32_t spread_to_thirds(std::uint32_t bits) {
   std::uint32_t x = bits & 0x3ffu;
   x = (x | x << 16) & 0x030000ffu;
@@ -135,31 +132,6 @@ struct GroupBox {
   }
 };
 
-/// Fills a mesh whose buffers have their sizes.
-template <bool kCuda = SEXTANT_CUDA_COMPILER>
-void build_tensor_mesh(const Context& context, View<const Vec3i> triangles, const Bounds& bounds,
-                       TensorMesh& mesh) {
-  const std::int64_t count = triangles.size;
-  {
-    Buffer<std::uint32_t> keys(context, count), order(context, count);
-    for_each<CurvePlace, kCuda>(context, count,
-                                {mesh.vertices, triangles, bounds, keys.data(), order.data()});
-    sort_pairs<std::uint32_t>(context, keys, order, {0, 31});
-    for_each<TakeTriangle, kCuda>(context, count, {triangles, order.data(), mesh.triangles.data()});
-  }
-  Buffer<std::uint64_t> keys(context, 3 * count);
-  Buffer<std::uint32_t> order(context, 3 * count);
-  for_each<EdgeKey, kCuda>(context, 3 * count, {mesh.triangles.data(), keys.data(), order.data()});
-  sort_pairs<std::uint64_t>(context, keys, order);
-  for_each<EdgeRange, kCuda>(
-      context, 3 * count,
-      {keys, order.data(), mesh.edge_order.data(), mesh.edge_first.data(), mesh.edge_end.data()});
-  const std::int64_t groups = mesh.boxes.size() / tensor::kBoxesPerGroup;
-  for_each<LeafBox, kCuda>(context, groups * tensor::kTilesPerGroup,
-                           {mesh.vertices, mesh.triangles, mesh.boxes.data()});
-  for_each<GroupBox, kCuda>(context, groups, {mesh.boxes.data()});
-}
-
 struct MeshTensorJob {
   View<const Vec3f> vertices = {};
   View<const Vec3f> normals = {};
@@ -173,7 +145,9 @@ struct MeshTensorJob {
   float bin_m = 0.0f;
   TensorMode mode = TensorMode::kGrow;
   tensor::TensorRows out = {};
-  std::uint64_t* scratch = nullptr;  ///< mesh_scratch_words for each block, on CUDA
+  // On CUDA:
+  std::int64_t blocks = 0;
+  std::uint64_t* scratch = nullptr;  ///< kScratchWords for each leaf and block
 
   SEXTANT_HD std::int64_t tensors() const {
     return clamp<std::int64_t>(*count, 0, min_of(pairs.size, out.capacity));
@@ -205,12 +179,10 @@ struct MeshTriangle {
   SEXTANT_HD bool is_at(const PointPair& pair) const { return has(pair.p) || has(pair.q); }
 };
 
-/// Blocks on CUDA, each with its own scratch: a list of leaves and two words for each.
-inline constexpr int kMeshBlocks = 264;
-inline std::int64_t mesh_scratch_words(std::int64_t leaves) { return 3 * leaves; }
+/// On CUDA each block has its own scratch: a list of leaves and two words for each.
+inline constexpr int kScratchWords = 3;
+inline constexpr int kMeshBlocksAtOnce = 2;  ///< on a multiprocessor
 
-void build_tensor_mesh_cuda(const Context& context, View<const Vec3i> triangles,
-                            const Bounds& bounds, TensorMesh& mesh);
 void compute_mesh_tensors_cuda(const Context& context, const MeshTensorJob& job);
 
 }  // namespace sextant::detail::mesh_tensor

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/mesh_tensor.h"
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/context/state.h"
+#include "sextant/core/for_each/anywhere.h"
+#include "sextant/core/sort.h"
 #include "sextant/descriptor/mesh_tensor/math.h"
+#include "sextant/descriptor/tensor/packed.h"
 
 namespace sextant {
 
@@ -10,6 +13,7 @@ using namespace detail::mesh_tensor;
 
 namespace {
 
+using detail::for_each_anywhere;
 using detail::tensor::TensorCube;
 
 /// One tensor after the other, with memory that is used again.
@@ -108,6 +112,50 @@ void compute_mesh_tensors_cpu(const Context& context, const MeshTensorJob& job) 
   });
 }
 
+/// Two blocks for each multiprocessor, or one for each tensor, and one to write that there is none.
+void launch_mesh_tensors(const Context& context, MeshTensorJob job, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  job.blocks = clamp<std::int64_t>(min_of(job.pairs.size, job.out.capacity), 1,
+                                   kMeshBlocksAtOnce * detail::multiprocessors(context));
+  const std::int64_t words = job.blocks * kScratchWords * job.leaves();
+  job.scratch = workspace.take<std::uint64_t>(context, words).data;
+  compute_mesh_tensors_cuda(context, job);
+}
+
+/// Sorts the triangles along the curve.
+void sort_triangles(const Context& context, View<const Vec3i> triangles, TensorMesh& mesh,
+                    Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  const std::int64_t count = triangles.size;
+  const View<std::uint32_t> keys = workspace.take<std::uint32_t>(context, count);
+  const View<std::uint32_t> order = workspace.take<std::uint32_t>(context, count);
+  const Bounds around = bounds(context, mesh.vertices);
+  for_each_anywhere(context, count,
+                    CurvePlace{mesh.vertices, triangles, around, keys.data, order.data});
+  sort_pairs(context, keys, order, {0, 31}, workspace);
+  for_each_anywhere(context, count, TakeTriangle{triangles, order.data, mesh.triangles.data()});
+}
+
+/// Finds the edges between the same vertices.
+void join_edges(const Context& context, TensorMesh& mesh, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  const std::int64_t edges = mesh.edge_order.size();
+  const View<std::uint64_t> keys = workspace.take<std::uint64_t>(context, edges);
+  const View<std::uint32_t> order = workspace.take<std::uint32_t>(context, edges);
+  for_each_anywhere(context, edges, EdgeKey{mesh.triangles.data(), keys.data, order.data});
+  sort_pairs(context, keys, order, {}, workspace);
+  for_each_anywhere(context, edges,
+                    EdgeRange{keys, order.data, mesh.edge_order.data(), mesh.edge_first.data(),
+                              mesh.edge_end.data()});
+}
+
+void fill_boxes(const Context& context, TensorMesh& mesh) {
+  const std::int64_t groups = mesh.boxes.size() / detail::tensor::kBoxesPerGroup;
+  for_each_anywhere(context, groups * detail::tensor::kTilesPerGroup,
+                    LeafBox{mesh.vertices, mesh.triangles, mesh.boxes.data()});
+  for_each_anywhere(context, groups, GroupBox{mesh.boxes.data()});
+}
+
 }  // namespace
 
 TensorMesh prepare_tensor_mesh(const Context& context, View<const Vec3f> vertices,
@@ -128,62 +176,45 @@ TensorMesh prepare_tensor_mesh(const Context& context, View<const Vec3f> vertice
   mesh.edge_order = Buffer<std::int32_t>(context, 3 * triangles.size);
   mesh.edge_first = Buffer<std::int32_t>(context, 3 * triangles.size);
   mesh.edge_end = Buffer<std::int32_t>(context, 3 * triangles.size);
-  const Bounds around = bounds(context, vertices);
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      build_tensor_mesh_cuda(context, triangles, around, mesh);
-      return mesh;
-    }
-  }
-  build_tensor_mesh(context, triangles, around, mesh);
+  Workspace workspace;
+  sort_triangles(context, triangles, mesh, workspace);
+  join_edges(context, mesh, workspace);
+  fill_boxes(context, mesh);
   return mesh;
 }
 
 TensorSet compute_tensors(const Context& context, const TensorMesh& mesh,
                           View<const PointPair> pairs, float resolution_m,
                           const TensorOptions& options) {
-  check_options(options);
-  require(pairs.size <= INT32_MAX, "pairs: ", pairs.size, " are too many");
-  const Buffer<std::int32_t> count =
-      copy(context, std::vector<std::int32_t>{static_cast<std::int32_t>(pairs.size)});
-  TensorSet tensors(context, pairs.size, options.bins);
-  TensorWorkspace workspace;
-  compute_tensors_into(context, mesh, pairs, count, resolution_m, options, tensors, workspace);
-  return pack_tensors(context, tensors);
+  return detail::tensor::packed_tensors(
+      context, pairs, options,
+      [&](View<const std::int32_t> count, TensorSet& tensors, Workspace& workspace) {
+        compute_tensors_into(context, mesh, pairs, count, resolution_m, options, tensors,
+                             workspace);
+      });
 }
 
 void compute_tensors_into(const Context& context, const TensorMesh& mesh,
                           View<const PointPair> pairs, View<const std::int32_t> count,
                           float resolution_m, const TensorOptions& options, TensorSet& tensors,
-                          TensorWorkspace& workspace) {
-  check_options(options);
+                          Workspace& workspace) {
   require_on(context, mesh.triangles.view(), "mesh");
-  require_on(context, pairs, "pairs");
-  require_on(context, count, "count");
-  require_on(context, tensors.count.view(), "tensors");
-  require(count.size == 1, "count: ", count.size, " elements instead of 1");
-  detail::tensor::check_room(tensors, options.bins);
-  MeshTensorJob job{.vertices = mesh.vertices,
-                    .normals = mesh.normals,
-                    .triangles = mesh.triangles,
-                    .boxes = mesh.boxes.data(),
-                    .edge_order = mesh.edge_order.data(),
-                    .edge_first = mesh.edge_first.data(),
-                    .edge_end = mesh.edge_end.data(),
-                    .pairs = pairs,
-                    .count = count.data,
-                    .bin_m = options.bin_resolutions * resolution_m,
-                    .mode = options.mode,
-                    .out = detail::tensor::rows_of(tensors)};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      const std::int64_t words = kMeshBlocks * mesh_scratch_words(job.leaves());
-      make_room(context, words, workspace.tables);
-      job.scratch = workspace.tables.data();
-      return compute_mesh_tensors_cuda(context, job);
-    }
-  }
-  compute_mesh_tensors_cpu(context, job);
+  detail::tensor::check_computation(context, pairs, count, options, tensors);
+  const MeshTensorJob job{.vertices = mesh.vertices,
+                          .normals = mesh.normals,
+                          .triangles = mesh.triangles,
+                          .boxes = mesh.boxes.data(),
+                          .edge_order = mesh.edge_order.data(),
+                          .edge_first = mesh.edge_first.data(),
+                          .edge_end = mesh.edge_end.data(),
+                          .pairs = pairs,
+                          .count = count.data,
+                          .bin_m = options.bin_resolutions * resolution_m,
+                          .mode = options.mode,
+                          .out = detail::tensor::rows_of(tensors)};
+  detail::on_device(
+      context, [&] { launch_mesh_tensors(context, job, workspace); },
+      [&] { compute_mesh_tensors_cpu(context, job); });
 }
 
 }  // namespace sextant

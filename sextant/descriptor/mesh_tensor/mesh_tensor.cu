@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nvcc: -fmad=false, so that CUDA gives the bits of the CPU.
 #include "sextant/core/cuda_check.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/descriptor/mesh_tensor/math.h"
 #include "sextant/descriptor/tensor/block.cuh"
 
@@ -8,10 +9,9 @@ namespace sextant::detail::mesh_tensor {
 
 namespace {
 
-// Cutting triangles waits for memory more than it computes: many warps for each of few tensors.
+// Cutting triangles waits for memory more than it computes, so few tensors have many warps each.
 constexpr int kMeshThreads = 512;
 constexpr int kMeshWarps = kMeshThreads / kWarp;
-constexpr int kMeshBlocksAtOnce = 2;  // on a multiprocessor
 
 struct SharedMeshTensor {
   tensor::BlockSums sums;
@@ -28,7 +28,7 @@ struct MeshScratch {
   std::uint64_t* reached;
 };
 
-/// A warp makes the words of a leaf, a lane looks at two of its triangles.
+/// A warp makes the words of a leaf; each lane looks at two of its triangles.
 __device__ void find_triangles(const MeshTensorJob& job, const tensor::TensorCube& cube,
                                const PointPair& pair, const MeshScratch& scratch, int leaves) {
   const int lane = lane_index();
@@ -65,7 +65,7 @@ __device__ bool has_reached_neighbour(const MeshTensorJob& job, std::int64_t t,
   return false;
 }
 
-/// Until nothing more is reached; only a leaf's own warp changes its word.
+/// Grows until nothing more is reached; only a leaf's own warp changes its word.
 __device__ void grow(const MeshTensorJob& job, const MeshScratch& scratch, int leaves) {
   const int lane = lane_index();
   volatile std::uint64_t* reached = scratch.reached;
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kMeshThreads, kMeshBlocksAtOnce)
   if (blockIdx.x == 0 && threadIdx.x == 0) *job.out.count = static_cast<std::int32_t>(tensors);
   if (blockIdx.x >= tensors) return;
   const std::int64_t all = job.leaves();
-  std::uint64_t* own = job.scratch + std::int64_t{blockIdx.x} * 3 * all;
+  std::uint64_t* own = job.scratch + std::int64_t{blockIdx.x} * kScratchWords * all;
   const MeshScratch scratch{own, own + all, own + 2 * all};
   for (std::int64_t leaf = threadIdx.x; leaf < all; leaf += kMeshThreads) {
     scratch.reached[leaf] = 0;
@@ -156,16 +156,19 @@ __global__ void __launch_bounds__(kMeshThreads, kMeshBlocksAtOnce)
 
 }  // namespace
 
-void build_tensor_mesh_cuda(const Context& context, View<const Vec3i> triangles,
-                            const Bounds& bounds, TensorMesh& mesh) {
-  build_tensor_mesh(context, triangles, bounds, mesh);
-}
-
 void compute_mesh_tensors_cuda(const Context& context, const MeshTensorJob& job) {
-  const std::int64_t room = min_of(job.pairs.size, job.out.capacity);
-  const std::int64_t blocks = clamp<std::int64_t>(room, 1, kMeshBlocks);
-  mesh_tensor_kernel<<<static_cast<unsigned>(blocks), kMeshThreads, 0, cuda_stream(context)>>>(job);
+  mesh_tensor_kernel<<<static_cast<unsigned>(job.blocks), kMeshThreads, 0, cuda_stream(context)>>>(
+      job);
   check_launch("mesh_tensor");
 }
 
 }  // namespace sextant::detail::mesh_tensor
+
+namespace sextant::detail {
+SEXTANT_FOR_EACH_ON_CUDA(mesh_tensor::CurvePlace)
+SEXTANT_FOR_EACH_ON_CUDA(mesh_tensor::TakeTriangle)
+SEXTANT_FOR_EACH_ON_CUDA(mesh_tensor::EdgeKey)
+SEXTANT_FOR_EACH_ON_CUDA(mesh_tensor::EdgeRange)
+SEXTANT_FOR_EACH_ON_CUDA(mesh_tensor::LeafBox)
+SEXTANT_FOR_EACH_ON_CUDA(mesh_tensor::GroupBox)
+}  // namespace sextant::detail

@@ -10,8 +10,8 @@
 #include "sextant/descriptor/cloud_pairs.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/surface/cloud_normals.h"
-#include "sextant/surface/triangulate.h"
 #include "sextant/surface/mesh_resolution.h"
+#include "sextant/surface/triangulate.h"
 #include "tests/devices.h"
 #include "tests/organised_scene.h"
 #include "tests/recorded_frame.h"
@@ -210,7 +210,7 @@ TEST(MeshTensor, IsRecordedWithoutWaiting) {
     const Buffer<PointPair> list = copy(context, pairs);
     const Buffer<std::int32_t> count = copy(context, std::vector<std::int32_t>{3});
     TensorSet tensors(context, 2, 10);
-    TensorWorkspace workspace;
+    Workspace workspace;
     const auto frame = [&] {
       compute_tensors_into(context, on_device.mesh, list, count, 0.1f, {}, tensors, workspace);
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nvcc: -fmad=false, so that CUDA gives the bits of the CPU.
-// The search of every pixel.
+// Searches the partners of every pixel.
 #include "sextant/core/cuda/warp.cuh"
 #include "sextant/core/cuda_check.h"
 #include "sextant/descriptor/pairs/patches_math.h"
@@ -134,14 +134,14 @@ struct WarpSearch {
     limit_sq = min_of(limit_sq, partners.distance_sq[2]);
   }
 
-  /// The candidates of two patches, so many pixels across and down from this one; a lane knows that
-  /// of its half.
+  /// Looks at the candidates of two patches, so many pixels across and down from this one; a lane
+  /// knows the patch of its half.
   __device__ void visit(bool there, int across, int down, Candidates& staged) {
     across += column();
     down += row();
     const int window = job.window_px;
     const int beyond = kPatchEdge_px - 1 + window;
-    // Outside the image, as what is outside the windows, is NaN: nothing compares with it.
+    // What is outside the image or outside the windows is NaN: nothing compares with it.
     const bool seen =
         there && across >= -window && across <= beyond && down >= -window && down <= beyond;
     const Pixel other(job, seen ? u + across : -1, v + down);

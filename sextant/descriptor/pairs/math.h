@@ -62,7 +62,7 @@ struct Partners {
       index[k - 1] = nearer_index;
     }
   }
-  /// Of point p with normal n, candidate j at q with normal m.
+  /// Offers candidate j at q with normal m to point p with normal n.
   SEXTANT_HD void offer(const PairTest& test, const Vec3f& p, const Vec3f& n, const Vec3f& q,
                         const Vec3f& m, std::int32_t j) {
     const float d = squared_distance(p, q);
@@ -132,8 +132,8 @@ SEXTANT_HD inline void search_window(const PairsJob& job, const PairTest& test, 
 /// writes them where the sums of the counts say.
 struct PairList {
   Lookers lookers;
-  const std::int32_t* partners = nullptr;
-  std::int32_t* first = nullptr;  ///< a count for each row and 0, then their sums
+  std::int32_t* partners = nullptr;  ///< three for every point that looks, -1 where there are fewer
+  std::int32_t* first = nullptr;     ///< a count for each row and 0, then their sums
   PointPair* pairs = nullptr;
   std::int32_t* count = nullptr;
   std::int64_t capacity = 0;
@@ -174,6 +174,15 @@ struct PairList {
       ++to;
     }
   }
+};
+
+struct CountListed {
+  PairList list;
+  SEXTANT_HD void operator()(std::int64_t row) const { list.count_row(row); }
+};
+struct WriteListed {
+  PairList list;
+  SEXTANT_HD void operator()(std::int64_t row) const { list.write_row(row); }
 };
 
 /// A random permutation of 0 .. size - 1, evaluated where it is wanted: a Feistel network over the
@@ -232,20 +241,7 @@ struct SelectPair {
 /// The partners of every point of the image, on the CPU.
 void find_partners_dense(const Context& context, const PairsJob& job);
 
-PairLimits limits_of(const PairsOptions& options);
-Lookers lookers_of(std::int64_t points, const PairsOptions& options);
-/// Room for the search in a workspace.
-void make_pair_room(const Context& context, const Lookers& lookers, PairsWorkspace& workspace);
-/// Room for the bounds of the patches of an image.
-PatchBounds* make_patch_room(const Context& context, ImageView<const Vec3f> points,
-                             PairsWorkspace& workspace);
-/// Writes the list and its length from the partners in the workspace.
-void list_pairs(const Context& context, const Lookers& lookers, PairsWorkspace& workspace,
-                View<PointPair> pairs, View<std::int32_t> count);
-
 void find_partners_cuda(const Context& context, const PairsJob& job);
 void find_partners_dense_cuda(const Context& context, const PairsJob& job);
-void list_pairs_cuda(const Context& context, const PairList& list);
-void select_pairs_cuda(const Context& context, const SelectPair& select);
 
 }  // namespace sextant::detail::pairs

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/pairs.h"
 
-#include "sextant/core/build_config.h"
-#include "sextant/core/for_each.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/core/scan.h"
+#include "sextant/descriptor/pairs/list.h"
 #include "sextant/descriptor/pairs/patches_math.h"
 
 namespace sextant {
@@ -22,30 +22,34 @@ Lookers lookers_of(std::int64_t points, const PairsOptions& options) {
   return {points, some ? options.samples : points, options.seed};
 }
 
-void make_pair_room(const Context& context, const Lookers& lookers, PairsWorkspace& workspace) {
-  make_room(context, lookers.samples * kPartnersPerPoint, workspace.partners);
-  make_room(context, lookers.samples + 1, workspace.first);
+void check_search(const Context& context, std::int64_t points, View<PointPair> pairs,
+                  View<std::int32_t> count) {
+  require(points <= INT32_MAX / kPartnersPerPoint, "points: ", points, " are too many");
+  require_on(context, pairs, "pairs");
+  require_room(context, count, 1, "count");
 }
 
-PatchBounds* make_patch_room(const Context& context, ImageView<const Vec3f> points,
-                             PairsWorkspace& workspace) {
-  const std::int64_t patches = PairPatchGrid(points.width, points.height).size();
-  make_room(context, patches * static_cast<std::int64_t>(sizeof(PatchBounds)), workspace.patches);
-  return reinterpret_cast<PatchBounds*>(workspace.patches.data());
+PairList make_list(const Context& context, const Lookers& lookers, View<PointPair> pairs,
+                   View<std::int32_t> count, Workspace& workspace) {
+  return {lookers,
+          workspace.take<std::int32_t>(context, lookers.samples * kPartnersPerPoint).data,
+          workspace.take<std::int32_t>(context, lookers.samples + 1).data,
+          pairs.data,
+          count.data,
+          pairs.size};
 }
 
-void list_pairs(const Context& context, const Lookers& lookers, PairsWorkspace& workspace,
-                View<PointPair> pairs, View<std::int32_t> count) {
-  const PairList list{
-      lookers,   workspace.partners.data(), workspace.first.data(), pairs.data, count.data,
-      pairs.size};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return list_pairs_cuda(context, list);
-  }
-  const View<std::int32_t> first = workspace.first.view().subview(0, lookers.samples + 1);
-  for_each(context, first.size, [&](std::int64_t row) { list.count_row(row); });
-  exclusive_scan<std::int32_t>(context, first, first);
-  for_each(context, first.size, [&](std::int64_t row) { list.write_row(row); });
+void write_list(const Context& context, const PairList& list, Workspace& workspace) {
+  const View<std::int32_t> first{list.first, list.lookers.samples + 1, context.device()};
+  for_each_anywhere(context, first.size, CountListed{list});
+  exclusive_scan<std::int32_t>(context, first, first, workspace);
+  for_each_anywhere(context, first.size, WriteListed{list});
+}
+
+Buffer<SurfaceStatistics> statistics_with(const Context& context, float resolution_m) {
+  SurfaceStatistics statistics;
+  statistics.resolution_m = resolution_m;
+  return copy(context, std::vector<SurfaceStatistics>{statistics});
 }
 
 }  // namespace detail::pairs
@@ -65,62 +69,55 @@ void find_partners_sampled(const Context& context, const PairsJob& job) {
   });
 }
 
+bool every_point_looks(const PairsJob& job) { return job.lookers.samples == job.lookers.points; }
+
+void find_partners_cpu(const Context& context, const PairsJob& job) {
+  if (every_point_looks(job)) {
+    find_partners_dense(context, job);
+  } else {
+    find_partners_sampled(context, job);
+  }
+}
+
 }  // namespace
 
 Buffer<PointPair> find_pairs(const Context& context, ImageView<const Vec3f> points,
                              ImageView<const Vec3f> normals, float resolution_m,
                              const PairsOptions& options) {
-  SurfaceStatistics statistics;
-  statistics.resolution_m = resolution_m;
-  const Buffer<SurfaceStatistics> on_device =
-      copy(context, std::vector<SurfaceStatistics>{statistics});
-  const Lookers lookers = lookers_of(points.pixels(), options);
-  Buffer<PointPair> pairs(context, lookers.samples * kPartnersPerPoint);
-  Buffer<std::int32_t> count(context, 1);
-  PairsWorkspace workspace;
-  find_pairs_into(context, points, normals, on_device, options, pairs, count, workspace);
-  const std::int64_t found = to_host(context, count)[0];
-  return copy(context, pairs.view().subview(0, found));
+  const Buffer<SurfaceStatistics> statistics = statistics_with(context, resolution_m);
+  return found_pairs(context, points.pixels(), options,
+                     [&](View<PointPair> pairs, View<std::int32_t> count, Workspace& workspace) {
+                       find_pairs_into(context, points, normals, statistics, options, pairs, count,
+                                       workspace);
+                     });
 }
 
 void find_pairs_into(const Context& context, ImageView<const Vec3f> points,
                      ImageView<const Vec3f> normals, View<const SurfaceStatistics> statistics,
                      const PairsOptions& options, View<PointPair> pairs, View<std::int32_t> count,
-                     PairsWorkspace& workspace) {
+                     Workspace& workspace) {
   check_options(options);
   require_on(context, points, "points");
-  require_on(context, normals, "normals");
-  require_on(context, statistics, "statistics");
-  require_on(context, pairs, "pairs");
-  require_on(context, count, "count");
-  require(statistics.size == 1, "statistics: ", statistics.size, " elements instead of 1");
-  require(count.size == 1, "count: room for ", count.size, " elements instead of 1");
-  require(normals.width == points.width && normals.height == points.height,
-          "normals: ", normals.width, " x ", normals.height, " for ", points.width, " x ",
-          points.height, " points");
-  require(points.pixels() <= INT32_MAX / kPartnersPerPoint, "points: ", points.width, " x ",
-          points.height, " are too many");
+  require_same_size(context, normals, points, "normals", "points");
+  require_room(context, statistics, 1, "statistics");
+  check_search(context, points.pixels(), pairs, count);
+  const Workspace::Scope scope(workspace);
   const Lookers lookers = lookers_of(points.pixels(), options);
-  make_pair_room(context, lookers, workspace);
-  PairsJob job{points,
-               normals,
-               statistics.data,
-               limits_of(options),
-               options.window_px,
-               lookers,
-               workspace.partners.data()};
-  const bool dense = lookers.samples == lookers.points;
-  if (context.is_cpu()) {
-    if (dense) {
-      find_partners_dense(context, job);
-    } else {
-      find_partners_sampled(context, job);
-    }
-  } else if constexpr (kBuiltWithCuda) {
-    if (dense) job.patches = make_patch_room(context, points, workspace);
-    find_partners_cuda(context, job);
-  }
-  list_pairs(context, lookers, workspace, pairs, count);
+  const PairList list = make_list(context, lookers, pairs, count, workspace);
+  PairsJob job{points,  normals,      statistics.data, limits_of(options), options.window_px,
+               lookers, list.partners};
+  detail::on_device(
+      context,
+      [&] {
+        const Workspace::Scope search(workspace);
+        if (every_point_looks(job)) {
+          const std::int64_t patches = PairPatchGrid(points.width, points.height).size();
+          job.patches = workspace.take<PatchBounds>(context, patches).data;
+        }
+        find_partners_cuda(context, job);
+      },
+      [&] { find_partners_cpu(context, job); });
+  write_list(context, list, workspace);
 }
 
 Buffer<PointPair> select_pairs(const Context& context, View<const PointPair> pairs,
@@ -139,18 +136,12 @@ void select_pairs_into(const Context& context, View<const PointPair> pairs,
                        View<const std::int32_t> count, std::uint64_t seed, View<PointPair> selected,
                        View<std::int32_t> selected_count) {
   require_on(context, pairs, "pairs");
-  require_on(context, count, "count");
+  require_room(context, count, 1, "count");
   require_on(context, selected, "selected");
-  require_on(context, selected_count, "selected_count");
-  require(count.size == 1, "count: ", count.size, " elements instead of 1");
-  require(selected_count.size == 1, "selected_count: room for ", selected_count.size,
-          " elements instead of 1");
+  require_room(context, selected_count, 1, "selected_count");
   require(selected.size < INT32_MAX, "selected: room for ", selected.size, " is too much");
-  const SelectPair select{pairs, count.data, seed, selected, selected_count.data};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return select_pairs_cuda(context, select);
-  }
-  for_each(context, selected.size + 1, select);
+  detail::for_each_anywhere(context, selected.size + 1,
+                            SelectPair{pairs, count.data, seed, selected, selected_count.data});
 }
 
 }  // namespace sextant

@@ -2,8 +2,7 @@
 // nvcc: -fmad=false, so that CUDA gives the bits of the CPU.
 #include "sextant/core/cuda/warp.cuh"
 #include "sextant/core/cuda_check.h"
-#include "sextant/core/for_each.h"
-#include "sextant/core/scan.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/descriptor/pairs/math.h"
 
 namespace sextant::detail::pairs {
@@ -46,15 +45,6 @@ __global__ void __launch_bounds__(kWarp* kSampleWarps) sampled_partners_kernel(c
   }
 }
 
-struct CountRow {
-  PairList list;
-  SEXTANT_HD void operator()(std::int64_t row) const { list.count_row(row); }
-};
-struct WriteRow {
-  PairList list;
-  SEXTANT_HD void operator()(std::int64_t row) const { list.write_row(row); }
-};
-
 }  // namespace
 
 void find_partners_cuda(const Context& context, const PairsJob& job) {
@@ -70,16 +60,10 @@ void find_partners_cuda(const Context& context, const PairsJob& job) {
   find_partners_dense_cuda(context, job);
 }
 
-void list_pairs_cuda(const Context& context, const PairList& list) {
-  const std::int64_t rows = list.lookers.samples + 1;
-  const View<std::int32_t> first{list.first, rows, context.device()};
-  for_each(context, rows, CountRow{list});
-  exclusive_scan<std::int32_t>(context, first, first);
-  for_each(context, rows, WriteRow{list});
-}
-
-void select_pairs_cuda(const Context& context, const SelectPair& select) {
-  for_each(context, select.selected.size + 1, select);
-}
-
 }  // namespace sextant::detail::pairs
+
+namespace sextant::detail {
+SEXTANT_FOR_EACH_ON_CUDA(pairs::CountListed)
+SEXTANT_FOR_EACH_ON_CUDA(pairs::WriteListed)
+SEXTANT_FOR_EACH_ON_CUDA(pairs::SelectPair)
+}  // namespace sextant::detail

@@ -8,7 +8,7 @@
 
 #include "sextant/core/random.h"
 #include "sextant/descriptor/cloud_pairs.h"
-#include "sextant/descriptor/pairs/math.h"
+#include "sextant/descriptor/pairs/list.h"
 #include "tests/devices.h"
 #include "tests/instruction_sets.h"
 #include "tests/pair_scenes.h"
@@ -255,7 +255,7 @@ TEST(Pairs, AreRecordedWithoutWaiting) {
     constexpr int kRoom = 400;
     Buffer<PointPair> pairs(context, kRoom), selected(context, 50);
     Buffer<std::int32_t> count(context, 1), selected_count(context, 1);
-    PairsWorkspace workspace;
+    Workspace workspace;
     for (const int samples : {0, 2000}) {
       const auto frame = [&] {
         find_pairs_into(context, points, on_device, statistics, {.samples = samples}, pairs, count,

@@ -40,7 +40,8 @@ struct PatchBoxes {
   }
 };
 
-/// Points in a box, normals in a ball. Without pixels there is nothing that it can pair with.
+/// The points of a patch lie in a box, its normals in a ball. A patch without pixels pairs with
+/// nothing.
 struct alignas(16) PatchBounds {
   Vec3f least{INFINITY, INFINITY, INFINITY};
   float half_length_sq = INFINITY;  ///< of the shortest normal
@@ -65,7 +66,7 @@ struct alignas(16) PatchBounds {
     half_length_sq = std::fmin(half_length_sq, 0.5f * length_sq);
     spread = std::fmax(spread, length_sq <= kLongest_sq ? norm(n - normal) : INFINITY);
   }
-  /// Of one pixel.
+  /// Makes the bounds of one pixel.
   SEXTANT_HD PatchBounds(const Vec3f& p, const Vec3f& n) : least(p), most(p), normal(n) {
     const float length_sq = norm_sq(n);
     half_length_sq = 0.5f * length_sq;

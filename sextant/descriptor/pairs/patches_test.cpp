@@ -5,7 +5,9 @@
 #include <array>
 #include <numbers>
 
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/rigid3.h"
+#include "sextant/descriptor/pairs/list.h"
 #include "sextant/descriptor/pairs/patches_math.h"
 #include "tests/devices.h"
 
@@ -241,17 +243,28 @@ std::vector<Awkwardness> awkward_searches() {
   return all;
 }
 
-PairsJob job_of(const Awkwardness& search, const Pixels& pixels,
-                const SurfaceStatistics& statistics) {
-  const std::int64_t count = std::int64_t{search.width} * search.height;
-  return {{pixels.points.data(), search.width, search.height, search.width, {}},
-          {pixels.normals.data(), search.width, search.height, search.width, {}},
-          &statistics,
-          limits_of(search.options),
-          search.options.window_px,
-          {count, count, 0},
-          nullptr};
-}
+/// A search for every pixel, on the host.
+struct AwkwardJob {
+  Awkwardness search;
+  Pixels pixels;
+  SurfaceStatistics statistics;
+
+  explicit AwkwardJob(const Awkwardness& from)
+      : search(from),
+        pixels(awkward_surface(from.kind, from.width, from.height, {testing::seed_of_test()})) {
+    statistics.resolution_m = from.resolution_m;
+  }
+  PairsJob job() const {
+    const std::int64_t count = std::int64_t{search.width} * search.height;
+    return {{pixels.points.data(), search.width, search.height, search.width, {}},
+            {pixels.normals.data(), search.width, search.height, search.width, {}},
+            &statistics,
+            limits_of(search.options),
+            search.options.window_px,
+            {count, count, 0},
+            nullptr};
+  }
+};
 
 /// All candidates of a pixel, one after the other.
 Partners plain_search(const PairsJob& job, int u, int v) {
@@ -265,11 +278,8 @@ TEST(PatchBounds, LeavingPatchesOutChangesNothing) {
   int visited = 0, left_out = 0;
   for (const Awkwardness& search : awkward_searches()) {
     SCOPED_TRACE(search.kind);
-    const Pixels pixels =
-        awkward_surface(search.kind, search.width, search.height, {testing::seed_of_test()});
-    SurfaceStatistics statistics;
-    statistics.resolution_m = search.resolution_m;
-    const PairsJob job = job_of(search, pixels, statistics);
+    const AwkwardJob awkward(search);
+    const PairsJob job = awkward.job();
     const PairTest test(job.limits, search.resolution_m);
     const PairPatchGrid grid(search.width, search.height);
     const auto patch_at = [&](int column, int row) {
@@ -326,11 +336,8 @@ TEST(PatchBounds, LeavingPatchesOutChangesNothing) {
 TEST(Pairs, OfAwkwardSurfacesAreThoseOfAPlainSearch) {
   for (const Awkwardness& search : awkward_searches()) {
     SCOPED_TRACE(search.kind);
-    const Pixels pixels =
-        awkward_surface(search.kind, search.width, search.height, {testing::seed_of_test()});
-    SurfaceStatistics statistics;
-    statistics.resolution_m = search.resolution_m;
-    const PairsJob job = job_of(search, pixels, statistics);
+    const AwkwardJob awkward(search);
+    const PairsJob job = awkward.job();
     std::vector<std::int32_t> expected;
     for (int v = 0; v < search.height; ++v) {
       for (int u = 0; u < search.width; ++u) {
@@ -341,15 +348,22 @@ TEST(Pairs, OfAwkwardSurfacesAreThoseOfAPlainSearch) {
     }
     for (const Context& context : testing::all_contexts()) {
       SCOPED_TRACE(testing::describe(context));
-      const Image<Vec3f> points(copy(context, pixels.points), search.width, search.height);
-      const Image<Vec3f> normals(copy(context, pixels.normals), search.width, search.height);
-      const Buffer<SurfaceStatistics> on_device =
-          copy(context, std::vector<SurfaceStatistics>{statistics});
-      Buffer<PointPair> pairs(context, points.view().pixels() * kPartnersPerPoint);
-      Buffer<std::int32_t> count(context, 1);
-      PairsWorkspace workspace;
-      find_pairs_into(context, points, normals, on_device, search.options, pairs, count, workspace);
-      EXPECT_EQ(to_host(context, workspace.partners), expected);
+      const Image<Vec3f> points(copy(context, awkward.pixels.points), search.width, search.height);
+      const Image<Vec3f> normals(copy(context, awkward.pixels.normals), search.width,
+                                 search.height);
+      const Buffer<SurfaceStatistics> known = statistics_with(context, search.resolution_m);
+      Buffer<std::int32_t> partners(context, points.view().pixels() * kPartnersPerPoint);
+      Buffer<PatchBounds> patches(context, PairPatchGrid(search.width, search.height).size());
+      PairsJob here = job;
+      here.points = points;
+      here.normals = normals;
+      here.statistics = known.data();
+      here.partners = partners.data();
+      here.patches = patches.data();
+      detail::on_device(
+          context, [&] { find_partners_cuda(context, here); },
+          [&] { find_partners_dense(context, here); });
+      EXPECT_EQ(to_host(context, partners), expected);
     }
   }
 }

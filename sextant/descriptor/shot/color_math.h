@@ -30,7 +30,8 @@ struct ComputedTables {
   SEXTANT_HD float root(int step) const { return cube_root_of(step); }
 };
 
-/// Rounded after every operation: the step of the cube root must be the same on every device.
+/// The sum is rounded after every operation: the step of the cube root must be the same on every
+/// device.
 SEXTANT_HD inline float weighted_sum(const Vec3f& a, float x, float y, float z) {
 #if defined(__CUDA_ARCH__)
   return __fadd_rn(__fadd_rn(__fmul_rn(a.x, x), __fmul_rn(a.y, y)), __fmul_rn(a.z, z));

@@ -6,7 +6,7 @@
 
 namespace sextant::detail::shot {
 
-/// Everything that both devices need; queries in cell order, results in the caller's order.
+/// Everything that both devices need. Queries stand in cell order, results in the caller's order.
 struct ShotJob {
   NeighbourGridView grid;
   const GridPoint* queries = nullptr;
@@ -33,7 +33,7 @@ struct ShotJob {
 /// A neighbour without a finite normal does not vote.
 SEXTANT_HD inline bool can_vote(const Vec3f& normal) { return is_finite(normal); }
 
-/// A keypoint's position from its index; outside the surface it is NaN.
+/// Takes a keypoint's position from its index; outside the surface it is NaN.
 struct GatherKeypoint {
   const Vec3f* points;
   const Rgb8* colors;  ///< may be null
@@ -50,9 +50,6 @@ struct GatherKeypoint {
 };
 
 void compute_shot_cpu(const Context& context, const ShotJob& job);
-void compute_shot_cuda(const Context& context, const ShotJob& job);
-void gather_keypoints_cuda(const Context& context, std::int64_t count,
-                           const GatherKeypoint& gather);
-void colors_to_lab_cuda(const Context& context, View<const Rgb8> colors, View<Vec3f> lab);
+void compute_shot_cuda(const Context& context, const ShotJob& job, Workspace& workspace);
 
 }  // namespace sextant::detail::shot

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/shot.h"
 
-#include "sextant/core/build_config.h"
-#include "sextant/core/for_each.h"
+#include "sextant/core/for_each/anywhere.h"
+#include "sextant/descriptor/scale/scale.h"
 #include "sextant/descriptor/shot/color_math.h"
 #include "sextant/descriptor/shot/job.h"
 #include "sextant/geometry/neighbours/queries.h"
@@ -13,7 +13,7 @@ using namespace detail::shot;
 
 namespace {
 
-/// The tables of shot_color_math.h, filled once.
+/// The tables of color_math.h, filled once.
 struct KeptTables {
   float linear_of[kSrgbSteps];
   float root_of[kRootSteps];
@@ -29,17 +29,20 @@ struct TableReader {
   float root(int step) const { return tables->root_of[step]; }
 };
 
-Buffer<Vec3f> to_lab(const Context& context, View<const Rgb8> colors) {
-  Buffer<Vec3f> lab(context, colors.size);
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      colors_to_lab_cuda(context, colors, lab);
-      return lab;
-    }
-  }
+/// The colours as SHOT compares them, in the workspace.
+View<Vec3f> to_lab(const Context& context, View<const Rgb8> colors, Workspace& workspace) {
   static const KeptTables tables;
-  for_each(context, colors.size,
-           LabOfColor<TableReader>{colors.data, TableReader{&tables}, lab.data()});
+  const View<Vec3f> lab = workspace.take<Vec3f>(context, colors.size);
+  detail::on_device(
+      context,
+      [&] {
+        detail::for_each_on_cuda(context, colors.size,
+                                 LabOfColor<ComputedTables>{colors.data, {}, lab.data});
+      },
+      [&] {
+        for_each(context, colors.size,
+                 LabOfColor<TableReader>{colors.data, TableReader{&tables}, lab.data});
+      });
   return lab;
 }
 
@@ -53,28 +56,30 @@ float frame_radius(const ShotOptions& options) {
 void check_surface(const Context& context, const ShotSurface& surface, const ShotOptions& options) {
   check_options(options);
   require_on(context, surface.points, "surface.points");
-  require_on(context, surface.normals, "surface.normals");
-  const std::int64_t count = surface.points.size;
-  require(surface.normals.size == count, "surface.normals: ", surface.normals.size, " normals for ",
-          count, " points");
+  require_room(context, surface.normals, surface.points.size, "surface.normals");
   if (!has_color(options)) return;
-  require_on(context, surface.colors, "surface.colors");
-  require(surface.colors.size == count, "surface.colors: ", surface.colors.size, " colours for ",
-          count, " points; without colours describe the shape alone");
+  require_room(context, surface.colors, surface.points.size, "surface.colors",
+               "; without colours describe the shape alone");
 }
 
-void check_result(const Context& context, const ShotResult& result, std::int64_t keypoints,
-                  int length) {
-  require_on(context, result.values, "values");
-  require_on(context, result.status, "status");
-  require(result.values.size == keypoints * length, "values: room for ", result.values.size,
-          " numbers instead of ", keypoints, " x ", length);
-  require(result.status.size == keypoints, "status: room for ", result.status.size, " instead of ",
-          keypoints);
-  if (result.frames.empty()) return;
-  require_on(context, result.frames, "frames");
-  require(result.frames.size == 3 * keypoints, "frames: room for ", result.frames.size,
-          " axes instead of 3 x ", keypoints);
+void check_keypoints(const Context& context, const ShotKeypoints& keypoints,
+                     const ShotOptions& options) {
+  require_on(context, keypoints.points, "keypoints.points");
+  const std::int64_t count = keypoints.points.size;
+  if (!keypoints.frames.empty()) {
+    require_room(context, keypoints.frames, 3 * count, "keypoints.frames");
+  }
+  if (has_color(options)) require_room(context, keypoints.colors, count, "keypoints.colors");
+}
+
+void check_into(const Context& context, const NeighbourGrid& grid, const ShotSurface& surface,
+                std::int64_t keypoints, const ShotOptions& options, const ShotResult& result) {
+  check_surface(context, surface, options);
+  detail::scale::require_resolved(options.radius_m, "radius_m");
+  detail::neighbours::check_grid(context, grid, surface.points.size);
+  require_room(context, result.values, keypoints * shot_length(options), "values");
+  require_room(context, result.status, keypoints, "status");
+  if (!result.frames.empty()) require_room(context, result.frames, 3 * keypoints, "frames");
 }
 
 ShotJob job_for(const NeighbourGrid& grid, const ShotSurface& surface, const ShotOptions& options,
@@ -98,17 +103,23 @@ ShotJob job_for(const NeighbourGrid& grid, const ShotSurface& surface, const Sho
   return job;
 }
 
-void run(const Context& context, const ShotJob& job) {
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return compute_shot_cuda(context, job);
-  }
-  compute_shot_cpu(context, job);
+void run(const Context& context, const ShotJob& job, Workspace& workspace) {
+  detail::on_device(
+      context, [&] { compute_shot_cuda(context, job, workspace); },
+      [&] { compute_shot_cpu(context, job); });
+}
+
+/// The options with a radius for the surface.
+ShotOptions resolved_for(const Context& context, const ShotSurface& surface,
+                         const ShotOptions& options) {
+  check_surface(context, surface, options);
+  if (options.radius_m > 0.0f) return options;
+  return resolved(options, detail::scale::resolution_of(context, surface.points));
 }
 
 /// Half the radius: fewer candidates lie in vain around a keypoint's sphere.
 NeighbourGrid grid_for(const Context& context, const ShotSurface& surface,
                        const ShotOptions& options) {
-  check_surface(context, surface, options);
   const float radius_m = max_of(options.radius_m, frame_radius(options));
   return build_neighbour_grid(context, surface.points,
                               NeighbourGridOptions::for_radius(0.5f * radius_m));
@@ -124,30 +135,27 @@ ShotDescriptors room_for(const Context& context, std::int64_t keypoints,
   return result;
 }
 
-void count_by_status(const Context& context, ShotDescriptors& result) {
-  for (const ShotStatus status : to_host(context, result.status)) {
-    ShotCounts& counts = result.counts;
-    switch (status) {
-      case ShotStatus::kDescribed:
-        ++counts.described;
-        break;
-      case ShotStatus::kNotFinite:
-        ++counts.not_finite;
-        break;
-      case ShotStatus::kNoFrame:
-        ++counts.no_frame;
-        break;
-      case ShotStatus::kTooFew:
-        ++counts.too_few;
-        break;
-      case ShotStatus::kNoVote:
-        ++counts.no_vote;
-        break;
-    }
-  }
+}  // namespace
+
+ShotOptions resolved(const ShotOptions& options, float resolution_m) {
+  ShotOptions result = options;
+  result.radius_m = detail::scale::resolved_length(options.radius_m, options.radius_resolutions,
+                                                   resolution_m, "radius_m");
+  return result;
 }
 
-}  // namespace
+ShotCounts counts_of(View<const ShotStatus> status) {
+  require_on(Context::cpu(1), status, "status");
+  ShotCounts counts;
+  for (const ShotStatus one : status) {
+    counts.described += one == ShotStatus::kDescribed;
+    counts.not_finite += one == ShotStatus::kNotFinite;
+    counts.no_frame += one == ShotStatus::kNoFrame;
+    counts.too_few += one == ShotStatus::kTooFew;
+    counts.no_vote += one == ShotStatus::kNoVote;
+  }
+  return counts;
+}
 
 int shot_length(const ShotOptions& options) {
   return kShotVolumes *
@@ -156,60 +164,46 @@ int shot_length(const ShotOptions& options) {
 
 void compute_shot_into(const Context& context, const NeighbourGrid& grid,
                        const ShotSurface& surface, const ShotKeypoints& keypoints,
-                       const ShotOptions& options, const ShotResult& result) {
-  check_surface(context, surface, options);
-  detail::neighbours::check_grid(context, grid, surface.points.size);
-  const std::int64_t count = keypoints.points.size;
-  check_result(context, result, count, shot_length(options));
+                       const ShotOptions& options, const ShotResult& result, Workspace& workspace) {
+  check_into(context, grid, surface, keypoints.points.size, options, result);
+  check_keypoints(context, keypoints, options);
+  const Workspace::Scope scope(workspace);
   ShotJob job = job_for(grid, surface, options, result);
-  Workspace workspace;
   job.queries =
       detail::neighbours::ordered_queries(context, grid.view(), keypoints.points, workspace).data;
-  job.count = count;
-  if (!keypoints.frames.empty()) {
-    require_on(context, keypoints.frames, "keypoints.frames");
-    require(keypoints.frames.size == 3 * count, "keypoints.frames: ", keypoints.frames.size,
-            " axes instead of 3 x ", count);
-    job.given_frames = keypoints.frames.data;
-  }
-  Buffer<Vec3f> lab, keypoint_lab;
+  job.count = keypoints.points.size;
+  if (!keypoints.frames.empty()) job.given_frames = keypoints.frames.data;
   if (has_color(options)) {
-    require_on(context, keypoints.colors, "keypoints.colors");
-    require(keypoints.colors.size == count, "keypoints.colors: ", keypoints.colors.size,
-            " colours for ", count, " keypoints");
-    lab = to_lab(context, surface.colors);
-    keypoint_lab = to_lab(context, keypoints.colors);
-    job.lab = lab.data();
-    job.keypoint_lab = keypoint_lab.data();
+    job.lab = to_lab(context, surface.colors, workspace).data;
+    job.keypoint_lab = to_lab(context, keypoints.colors, workspace).data;
   }
-  run(context, job);
+  run(context, job, workspace);
 }
 
 void compute_shot_into(const Context& context, const NeighbourGrid& grid,
                        const ShotSurface& surface, const ShotOptions& options,
-                       const ShotResult& result) {
-  check_surface(context, surface, options);
-  detail::neighbours::check_grid(context, grid, surface.points.size);
-  check_result(context, result, grid.size(), shot_length(options));
+                       const ShotResult& result, Workspace& workspace) {
+  check_into(context, grid, surface, grid.size(), options, result);
+  const Workspace::Scope scope(workspace);
   ShotJob job = job_for(grid, surface, options, result);
   job.queries = job.grid.points;
   job.count = grid.size();
-  Buffer<Vec3f> lab;
   if (has_color(options)) {
-    lab = to_lab(context, surface.colors);
-    job.lab = lab.data();
-    job.keypoint_lab = lab.data();
+    job.lab = to_lab(context, surface.colors, workspace).data;
+    job.keypoint_lab = job.lab;
   }
-  run(context, job);
+  run(context, job, workspace);
 }
 
 ShotDescriptors compute_shot(const Context& context, const ShotSurface& surface,
                              const ShotKeypoints& keypoints, const ShotOptions& options) {
-  const NeighbourGrid grid = grid_for(context, surface, options);
-  ShotDescriptors result = room_for(context, keypoints.points.size, options);
-  compute_shot_into(context, grid, surface, keypoints, options,
-                    {result.values, result.frames, result.status});
-  count_by_status(context, result);
+  const ShotOptions given = resolved_for(context, surface, options);
+  const NeighbourGrid grid = grid_for(context, surface, given);
+  ShotDescriptors result = room_for(context, keypoints.points.size, given);
+  Workspace workspace;
+  compute_shot_into(context, grid, surface, keypoints, given,
+                    {result.values, result.frames, result.status}, workspace);
+  result.counts = counts_of(to_host_buffer(context, result.status));
   return result;
 }
 
@@ -220,26 +214,22 @@ ShotDescriptors compute_shot(const Context& context, const ShotSurface& surface,
   const bool color = has_color(options);
   Buffer<Vec3f> points(context, keypoints.size);
   Buffer<Rgb8> colors(context, color ? keypoints.size : 0);
-  const GatherKeypoint gather{surface.points.data, color ? surface.colors.data : nullptr,
-                              surface.points.size, keypoints.data,
-                              points.data(),       colors.data()};
-  bool gathered = false;
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      gather_keypoints_cuda(context, keypoints.size, gather);
-      gathered = true;
-    }
-  }
-  if (!gathered) for_each(context, keypoints.size, gather);
+  detail::for_each_anywhere(
+      context, keypoints.size,
+      GatherKeypoint{surface.points.data, color ? surface.colors.data : nullptr,
+                     surface.points.size, keypoints.data, points.data(), colors.data()});
   return compute_shot(context, surface, ShotKeypoints{points, colors, {}}, options);
 }
 
 ShotDescriptors compute_shot(const Context& context, const ShotSurface& surface,
                              const ShotOptions& options) {
-  const NeighbourGrid grid = grid_for(context, surface, options);
-  ShotDescriptors result = room_for(context, surface.points.size, options);
-  compute_shot_into(context, grid, surface, options, {result.values, result.frames, result.status});
-  count_by_status(context, result);
+  const ShotOptions given = resolved_for(context, surface, options);
+  const NeighbourGrid grid = grid_for(context, surface, given);
+  ShotDescriptors result = room_for(context, surface.points.size, given);
+  Workspace workspace;
+  compute_shot_into(context, grid, surface, given, {result.values, result.frames, result.status},
+                    workspace);
+  result.counts = counts_of(to_host_buffer(context, result.status));
   return result;
 }
 

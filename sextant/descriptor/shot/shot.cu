@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sextant/core/for_each.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/descriptor/local_frame/block.cuh"
 #include "sextant/descriptor/shot/color_math.h"
 #include "sextant/descriptor/shot/job.h"
@@ -38,7 +38,7 @@ struct Voting {
   Vec3f keypoint_lab{};
   float scale = 0;
 
-  /// Entries as they are with kWhole added.
+  /// Counts votes whose entries have kWhole added.
   template <bool kExact>
   __device__ void count(const ShotVotes<float>& votes) const {
 #pragma unroll
@@ -202,8 +202,8 @@ struct Describe {
   }
 
  private:
-  /// Four times eight in a row: few lanes vote for the same entry at once, and eight together read
-  /// their points at one go.
+  /// Four groups of eight lanes take neighbours far apart from each other: few lanes then vote for
+  /// the same entry at once, and the eight of a group read their points at one go.
   template <class Function>
   __device__ static void for_each_apart(int size, Function&& f) {
     constexpr int kTogether = 8;
@@ -212,7 +212,7 @@ struct Describe {
     const int end = min_of(begin + share, size);
     for (int i = begin + lane_index() % kTogether; i < end; i += kTogether) f(i);
   }
-  /// Those that have a vote, when not all have one.
+  /// Calls f for those that have a vote, when not all have one.
   template <class Function>
   __device__ void for_each_voter(int size, Function&& f) const {
     const std::int32_t within = known.within;
@@ -258,10 +258,11 @@ template <bool kColor, bool kExact>
 void launch(const Context& context, const ShotJob& job, const OrderedNormal* normals,
             const Vec3f* frames, const local_frame::KeypointAxes* axes) {
   constexpr std::size_t kMost = shared_bytes(kShotVolumes * (11 + (kColor ? kColorBins : 0)));
-  constexpr std::size_t kUnasked = 48 * 1024;  // what a kernel gets without a word
+  constexpr std::size_t kUnasked = 48 * 1024;  // a kernel may use so much without asking
   static_assert(kMost <= 64 * 1024, "more than Turing has");
   if constexpr (kMost > kUnasked) {
-    // For the largest descriptor: the limit belongs to the kernel, which other threads launch too.
+    // The limit is that of the largest descriptor: it belongs to the kernel, which other threads
+    // launch too.
     check_cuda(
         cudaFuncSetAttribute(describe<kColor, kExact>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(kMost)),
@@ -274,47 +275,49 @@ void launch(const Context& context, const ShotJob& job, const OrderedNormal* nor
 }
 
 /// Counts neighbours; frames come from elsewhere.
-Buffer<local_frame::KeypointAxes> counts_alone(const Context& context, const ShotJob& job) {
-  Buffer<local_frame::KeypointAxes> axes(context, job.count);
+void count_alone(const Context& context, const ShotJob& job, local_frame::KeypointAxes* axes) {
   count_neighbours<<<neighbours::group_blocks(job.count), neighbours::kGroupThreads, 0,
-                     cuda_stream(context)>>>(job, axes.data());
+                     cuda_stream(context)>>>(job, axes);
   check_launch("count_neighbours");
-  return axes;
+}
+
+/// Computes the frames of the keypoints and counts their neighbours. Keypoints whose neighbours are
+/// listed get their frames later, from the kernel that describes them.
+void compute_frames(const Context& context, const ShotJob& job, Vec3f* frames,
+                    local_frame::KeypointAxes* axes, Workspace& workspace) {
+  const local_frame::LocalFrameJob own{job.grid, job.queries, job.count, job.frame_radius_m,
+                                       frames};
+  const bool same_radius = job.frame_radius_m == job.radius_m;
+  compute_axes_cuda(context, own, axes, workspace);
+  sign_axes_cuda(context, own, axes, !same_radius, workspace);
+  if (!same_radius) count_alone(context, job, axes);
 }
 
 }  // namespace
 
-void compute_shot_cuda(const Context& context, const ShotJob& job) {
+void compute_shot_cuda(const Context& context, const ShotJob& job, Workspace& workspace) {
   if (job.count == 0) return;
-  Buffer<OrderedNormal> normals(context, job.grid.size);
-  for_each(context, job.grid.size, OrderNormal{job.grid, job.normals, normals.data()});
+  const Workspace::Scope scope(workspace);
+  const View<OrderedNormal> normals = workspace.take<OrderedNormal>(context, job.grid.size);
+  for_each(context, job.grid.size, OrderNormal{job.grid, job.normals, normals.data});
+  const View<local_frame::KeypointAxes> axes =
+      workspace.take<local_frame::KeypointAxes>(context, job.count);
   const Vec3f* frames = job.given_frames;
-  Buffer<Vec3f> room;
-  Buffer<local_frame::KeypointAxes> axes;
   if (frames) {
-    axes = counts_alone(context, job);
+    count_alone(context, job, axes.data);
   } else {
-    if (!job.frames) room = Buffer<Vec3f>(context, 3 * job.count);
-    Vec3f* const to = job.frames ? job.frames : room.data();
-    const local_frame::LocalFrameJob own{job.grid, job.queries, job.count, job.frame_radius_m, to};
-    const bool same_radius = job.frame_radius_m == job.radius_m;
-    axes = compute_axes_cuda(context, own);
-    sign_axes_cuda(context, own, axes.data(), !same_radius);
-    if (!same_radius) axes = counts_alone(context, job);
+    Vec3f* const to = job.frames ? job.frames : workspace.take<Vec3f>(context, 3 * job.count).data;
+    compute_frames(context, job, to, axes.data, workspace);
     frames = to;
   }
   const auto describe_all = job.lab ? (job.exact ? launch<true, true> : launch<true, false>)
                                     : (job.exact ? launch<false, true> : launch<false, false>);
-  describe_all(context, job, normals.data(), frames, axes.data());
-}
-
-void gather_keypoints_cuda(const Context& context, std::int64_t count,
-                           const GatherKeypoint& gather) {
-  for_each(context, count, gather);
-}
-
-void colors_to_lab_cuda(const Context& context, View<const Rgb8> colors, View<Vec3f> lab) {
-  for_each(context, colors.size, LabOfColor<ComputedTables>{colors.data, {}, lab.data});
+  describe_all(context, job, normals.data, frames, axes.data);
 }
 
 }  // namespace sextant::detail::shot
+
+namespace sextant::detail {
+SEXTANT_FOR_EACH_ON_CUDA(shot::GatherKeypoint)
+SEXTANT_FOR_EACH_ON_CUDA(shot::LabOfColor<shot::ComputedTables>)
+}  // namespace sextant::detail

@@ -332,10 +332,11 @@ TEST(Shot, IntoRunsInAGraphInMemoryThatDoesNotGrowWithNeighbours) {
           context, points, NeighbourGridOptions::for_radius(0.5f * options.radius_m));
       Buffer<float> values(context, points.size() * 352);
       Buffer<ShotStatus> status(context, points.size());
+      Workspace workspace;
       const std::int64_t before = context.counters().allocated_bytes;
       const Graph graph = Graph::capture(context, [&] {
-        compute_shot_into(context, grid, {points, normals}, {points}, options,
-                          {values, {}, status});
+        compute_shot_into(context, grid, {points, normals}, {points}, options, {values, {}, status},
+                          workspace);
       });
       bytes[large] = context.counters().allocated_bytes - before;
       graph.launch();
@@ -356,7 +357,7 @@ TEST(Shot, RefusesMisuse) {
   const auto normals = view_of(scene.normals);
   const auto keypoints = view_of(scene.keypoints);
   EXPECT_THROW(compute_shot(context, {points, normals.subview(0, 7)}), Error);
-  EXPECT_THROW(compute_shot(context, {points, normals}, {.radius_m = 0.0f}), Error);
+  EXPECT_THROW(compute_shot(context, {points, normals}, {.radius_m = -1.0f}), Error);
   EXPECT_THROW(compute_shot(context, {points, normals}, {.radius_m = NAN}), Error);
   EXPECT_THROW(compute_shot(context, {points, normals}, {.most_neighbours = 0}), Error);
   EXPECT_THROW(compute_shot(context, {points, normals}, {.content = ShotContent::kColor}), Error);
@@ -367,14 +368,17 @@ TEST(Shot, RefusesMisuse) {
                             ShotKeypoints{keypoints, {}, view_of(scene.frames).subview(0, 5)}),
                Error);
   std::vector<float> values(4 * 352);
-  std::vector<ShotStatus> status(3);
+  std::vector<ShotStatus> status(4);
   const auto grid = build_neighbour_grid(context, points);
-  EXPECT_THROW(compute_shot_into(context, grid, {points, normals}, {keypoints}, {},
-                                 {view_of(values), {}, view_of(status)}),
-               Error);
-  EXPECT_THROW(compute_shot_into(context, NeighbourGrid{}, {points, normals}, {keypoints}, {},
-                                 {view_of(values), {}, view_of(status)}),
-               Error);
+  Workspace workspace;
+  const auto compute = [&](const NeighbourGrid& from, float radius_m, std::int64_t room) {
+    compute_shot_into(context, from, {points, normals}, {keypoints}, {.radius_m = radius_m},
+                      {view_of(values), {}, view_of(status).subview(0, room)}, workspace);
+  };
+  EXPECT_THROW(compute(grid, 0.1f, 3), Error);
+  EXPECT_THROW(compute(grid, 0.0f, 4), Error);
+  EXPECT_THROW(compute(NeighbourGrid{}, 0.1f, 4), Error);
+  EXPECT_NO_THROW(compute(grid, 0.1f, 4));
   EXPECT_EQ(shot_length({}), 352);
   EXPECT_EQ(shot_length({.bins = ShotBins::kPaper}), 320);
   EXPECT_EQ(shot_length({.content = ShotContent::kColor}), 992);

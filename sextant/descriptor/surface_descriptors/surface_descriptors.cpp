@@ -15,41 +15,29 @@ float resolution_of(const Surface& surface) {
   return surface.resolution_m;
 }
 
-float or_multiple(float length_m, float resolutions, const Surface& surface) {
-  return length_m > 0 ? length_m : resolutions * resolution_of(surface);
-}
-
-/// The first `count` of room for all.
-Buffer<std::int32_t> first_of(const Context& context, View<const std::int32_t> indices,
-                              View<const std::int64_t> count) {
-  return copy(context, indices.subview(0, to_host(context, count)[0]));
-}
-
 }  // namespace
 
 Buffer<std::int32_t> uniform_keypoints(const Context& context, const Surface& surface,
-                                       UniformKeypointOptions options) {
-  options.leaf_m = or_multiple(options.leaf_m, 5, surface);
-  return uniform_keypoints(context, surface.points, options);
+                                       const UniformKeypointOptions& options) {
+  return uniform_keypoints(context, surface.points, resolved(options, surface.resolution_m));
 }
 
 Buffer<std::int32_t> iss_keypoints(const Context& context, const Surface& surface,
-                                   IssOptions options) {
-  options.salient_radius_m = or_multiple(options.salient_radius_m, 6, surface);
-  options.non_max_radius_m = or_multiple(options.non_max_radius_m, 4, surface);
+                                   const IssOptions& options) {
+  const IssOptions given = resolved(options, surface.resolution_m);
   const NeighbourGrid& grid =
-      surface.grid(context, NeighbourGridOptions::for_radius(0.5f * options.salient_radius_m));
+      surface.grid(context, NeighbourGridOptions::for_radius(0.5f * given.salient_radius_m));
   Buffer<std::int32_t> indices(context, surface.size());
-  Buffer<std::int64_t> count(context, 1);
-  iss_keypoints_into(context, grid, options, indices, count);
-  return first_of(context, indices, count);
+  Buffer<std::int32_t> count(context, 1);
+  Workspace workspace;
+  iss_keypoints_into(context, grid, given, indices, count, workspace);
+  return copy(context, indices.view().subview(0, to_host(context, count)[0]));
 }
 
 ShotDescriptors compute_shot(const Context& context, const Surface& surface,
-                             View<const std::int32_t> keypoints, ShotOptions options) {
-  options.radius_m = or_multiple(options.radius_m, 15, surface);
+                             View<const std::int32_t> keypoints, const ShotOptions& options) {
   return compute_shot(context, ShotSurface{surface.points, surface.normals, surface.colors},
-                      keypoints, options);
+                      keypoints, resolved(options, surface.resolution_m));
 }
 
 Buffer<PointPair> find_pairs(const Context& context, const Surface& surface,

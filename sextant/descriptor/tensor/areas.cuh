@@ -11,8 +11,8 @@ namespace sextant::detail::tensor {
 inline constexpr int kBatchTiles = 24;
 
 /// The corners of the tiles of a batch in the frame of the tensor, and its triangles by what there
-/// is to do for them, so that the lanes of a warp do the same. In any order: the sums do not depend
-/// on it.
+/// is to do for them, so that the lanes of a warp do the same. They stand in any order, as the sums
+/// do not depend on it.
 struct TileBatch {
   static constexpr int kTriangles = 2 * kTileCells * kTileCells;  ///< of a tile
   static constexpr int kRoom = kBatchTiles * kTriangles;
@@ -33,14 +33,13 @@ struct LocalTriangle {
   Vec3f a, b, c;
 
   __device__ LocalTriangle(const TileBatch& batch, int triangle) {
-    constexpr int kAlong = kTileCells + 1;
     const int cell = triangle % 64;
     const int second = triangle / 64 % 2;
-    const int here = triangle / TileBatch::kTriangles * kTileCorners + cell / kTileCells * kAlong +
-                     cell % kTileCells;
+    const int here = triangle / TileBatch::kTriangles * kTileCorners +
+                     cell / kTileCells * kCornersAlong + cell % kTileCells;
     a = batch.corner(here + second);
-    b = batch.corner(here + kAlong);
-    c = batch.corner(here + 1 + second * kAlong);
+    b = batch.corner(here + kCornersAlong);
+    c = batch.corner(here + 1 + second * kCornersAlong);
   }
 };
 
@@ -51,19 +50,15 @@ __device__ inline void list_counting(TilesFound& found, const TileTables& tables
   }
 }
 
-/// The frame of tensor t is there. It is read once more, for registers that are free while
-/// triangles are cut.
+/// Loads the corners of the tiles. The frame of tensor t is read once more, so that its registers
+/// are free while triangles are cut.
 __device__ inline void load_corners(const TensorJob& job, std::int64_t t, const TileTables& tables,
                                     int begin, int tiles, TileBatch& batch) {
-  constexpr int kAlong = kTileCells + 1;
   const TensorCube cube(job.out.frames[t], job.out.bins);
 #pragma unroll 2  // several reads on their way
   for (int i = threadIdx.x; i < tiles * kTileCorners; i += block_threads()) {
-    const CellWindow cells = cells_of(job, tables.tile[tables.counting[begin + i / kTileCorners]]);
-    // Outside the image those of its border; no triangle has them.
-    const int u = min_of(cells.u0 + i % kTileCorners % kAlong, cells.u1);
-    const int v = min_of(cells.v0 + i % kTileCorners / kAlong, cells.v1);
-    const Vec3f local = cube.local(job.surface.points(u, v));
+    const CellWindow cells = job.cells_of(tables.tile[tables.counting[begin + i / kTileCorners]]);
+    const Vec3f local = cube.local(corner_of(job, cells, i % kTileCorners));
     batch.x[i] = local.x;
     batch.y[i] = local.y;
     batch.z[i] = local.z;
@@ -100,7 +95,7 @@ __device__ inline void sort_triangles(const TileTables& tables, int begin, int t
   }
 }
 
-/// Those with most to do first; no warp has triangles of two kinds.
+/// Adds those with most to do first; no warp has triangles of two kinds.
 __device__ inline void add_triangles(const TileBatch& batch, const int* counts, int bins,
                                      BlockSums& sums) {
   const auto add = [&](int bin, std::uint32_t area) { sums.add(bin, area); };

@@ -11,8 +11,8 @@ namespace sextant::detail::tensor {
 __device__ inline int block_threads() { return static_cast<int>(blockDim.x); }
 __device__ inline int block_warps() { return block_threads() / kWarp; }
 
-/// The sums of one tensor in shared memory. Integers, so that the order of additions does not
-/// matter.
+/// The sums of one tensor in shared memory. They are integers, so that the order of additions does
+/// not matter.
 struct BlockSums {
   static constexpr int kBins = 1024;  ///< a multiple of the warp, at least bins³
   std::uint32_t units[kBins];
@@ -84,7 +84,7 @@ __device__ void for_each_box(const TensorCube& cube, const Bounds* boxes, int gr
     const int group = begin + static_cast<int>(threadIdx.x);
     if (group < groups) {
       const Bounds& box = boxes[std::int64_t{group} * kBoxesPerGroup];
-      // In any order: what is done with them does not depend on it.
+      // They are listed in any order; what is done with them does not depend on it.
       if (cube.may_meet(box.low, box.high)) listed[atomicAdd(length, 1)] = group;
     }
     __syncthreads();

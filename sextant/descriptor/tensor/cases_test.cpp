@@ -11,16 +11,7 @@
 namespace sextant {
 namespace {
 
-using testing::aligned_pair;
-using testing::DeviceSurface;
-using testing::expect_same;
-using testing::height_field;
-using testing::HostSurface;
-using testing::kLumpyResolution_m;
-using testing::lumpy_scene;
-using testing::pairs_of;
-using testing::tensors_of;
-using testing::total;
+using namespace testing;
 
 TEST(Tensor, HasTheSameBitsEverywhere) {
   const HostSurface surface = lumpy_scene();
@@ -199,7 +190,7 @@ TEST(Tensor, IsRecordedWithoutWaiting) {
     const Buffer<SurfaceStatistics> statistics =
         copy(context, std::vector<SurfaceStatistics>{known});
     TensorSet tensors(context, 25, 10);
-    TensorWorkspace workspace;
+    Workspace workspace;
     const auto frame = [&] {
       compute_tensors_into(context, on_device, list, count, statistics, {}, tensors, workspace);
     };

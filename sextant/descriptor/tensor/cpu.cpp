@@ -37,7 +37,7 @@ class SurfaceTensors {
       if (!cube.may_meet(boxes[0].low, boxes[0].high)) continue;
       for (int tile = 0; tile < kTilesPerGroup; ++tile) {
         if (!cube.may_meet(boxes[1 + tile].low, boxes[1 + tile].high)) continue;
-        const CellWindow cells = job_.tile_window(group, tile);
+        const CellWindow cells = job_.cells_of(job_.tile_place(group, tile));
         window = {min_of(window.u0, cells.u0), min_of(window.v0, cells.v0),
                   max_of(window.u1, cells.u1), max_of(window.v1, cells.v1)};
       }
@@ -167,7 +167,7 @@ void surface_boxes_cpu(const Context& context, const OrganisedSurface& surface, 
       to[0] = Bounds{};
       for (int tile = 0; tile < kTilesPerGroup; ++tile) {
         Bounds box;
-        const CellWindow cells = job.tile_window(static_cast<int>(group), tile);
+        const CellWindow cells = job.cells_of(job.tile_place(static_cast<int>(group), tile));
         for (int v = cells.v0; v < cells.v1; ++v) {
           for (int u = cells.u0; u < cells.u1; ++u) include_cell(surface, u, v, box);
         }

@@ -17,12 +17,13 @@ inline constexpr float kLeastSpan = 3.0459e-4f;
 /// A vertex farther away, in bins, is taken for a hole: nothing computed from it overflows.
 inline constexpr float kFarthestBins = 1e18f;
 
-/// The frame of a pair of points with normals; its angle is NaN where there is none.
+/// The frame of a pair of points with normals; NaN where there is none.
 SEXTANT_HD inline TensorFrame frame_of(const Vec3f& p, const Vec3f& q, const Vec3f& n,
                                        const Vec3f& m, float bin_m, const PointPair& pair) {
+  constexpr Vec3f kNone{NAN, NAN, NAN};
   TensorFrame frame;
-  frame.axes = Mat3f::identity();
-  frame.origin_m = {};
+  frame.axes = {{kNone, kNone, kNone}};
+  frame.origin_m = kNone;
   frame.bin_m = bin_m;
   frame.pair = pair;
   const Vec3f a = normalized(n);
@@ -86,8 +87,8 @@ struct TensorCube {
     const float high = max_of(a, max_of(b, c));
     return low < bins && high >= 0.0f && low > -kFarthestBins && high < kFarthestBins;
   }
-  /// Whether the bounding box of a triangle in local coordinates meets the cube; not where a
-  /// coordinate is not finite.
+  /// Whether the bounding box of a triangle in local coordinates meets the cube. It does not where
+  /// a coordinate is not finite.
   SEXTANT_HD bool meets(const Vec3f& a, const Vec3f& b, const Vec3f& c) const {
     const Vec3f sum = a + b + c;  // a minimum may hide a NaN
     return is_finite(sum) && meets_along(a.x, b.x, c.x) && meets_along(a.y, b.y, c.y) &&
@@ -167,7 +168,7 @@ SEXTANT_HD inline void include(Bounds& box, const Bounds& other) {
   box.high = {max_of(box.high.x, other.high.x), max_of(box.high.y, other.high.y),
               max_of(box.high.z, other.high.z)};
 }
-/// The triangles of cell (u, v).
+/// Includes the triangles of cell (u, v).
 SEXTANT_HD inline void include_cell(const OrganisedSurface& surface, int u, int v, Bounds& box) {
   const std::uint8_t cell = surface.cells(u, v);
   if ((cell & 3) == 0) return;
@@ -210,8 +211,11 @@ struct TensorRows {
   SEXTANT_HD int all_bins() const { return bins * bins * bins; }
 };
 TensorRows rows_of(TensorSet& tensors);
-/// Throws unless a set has all bins of as many as it says.
-void check_room(const TensorSet& tensors, int bins);
+
+/// Where a tile is among those of the image.
+struct TilePlace {
+  int column, row;
+};
 
 struct TensorJob {
   OrganisedSurface surface = {};
@@ -222,8 +226,10 @@ struct TensorJob {
   float bin_resolutions = 0.0f;
   TensorMode mode = TensorMode::kGrow;
   TensorRows out = {};
-  std::uint64_t* tables = nullptr;  ///< of tiles, for kLargeBlocks cubes on CUDA
-  std::int32_t* large = nullptr;    ///< on CUDA, the tensors that need them, after their number
+  // On CUDA, for cubes whose tiles are too many for shared memory:
+  int large_blocks = 0;             ///< that treat them
+  std::uint64_t* tables = nullptr;  ///< of all tiles of the image, for each of these blocks
+  std::int32_t* large = nullptr;    ///< the number of such tensors, then which they are
 
   SEXTANT_HD std::int64_t tensors() const {
     return clamp<std::int64_t>(*count, 0, min_of(pairs.size, out.capacity));
@@ -241,11 +247,15 @@ struct TensorJob {
     return frame_of(points(pu, pv), points(qu, qv), surface.normals(pu, pv),
                     surface.normals(qu, qv), bin_m, pair);
   }
-  /// Cells of a tile, number `tile` of group `group`.
-  SEXTANT_HD CellWindow tile_window(int group, int tile) const {
+  /// Where tile number `tile` of group `group` is.
+  SEXTANT_HD TilePlace tile_place(int group, int tile) const {
+    constexpr int kAlong = kGroupCells / kTileCells;
     const int across = groups_along(surface.cells.width);
-    const int u0 = group % across * kGroupCells + tile % 4 * kTileCells;
-    const int v0 = group / across * kGroupCells + tile / 4 * kTileCells;
+    return {group % across * kAlong + tile % kAlong, group / across * kAlong + tile / kAlong};
+  }
+  /// The cells of a tile, as far as the image goes.
+  SEXTANT_HD CellWindow cells_of(const TilePlace& tile) const {
+    const int u0 = tile.column * kTileCells, v0 = tile.row * kTileCells;
     return {min_of(u0, surface.cells.width), min_of(v0, surface.cells.height),
             min_of(u0 + kTileCells, surface.cells.width),
             min_of(v0 + kTileCells, surface.cells.height)};
@@ -254,16 +264,9 @@ struct TensorJob {
     return groups_along(surface.cells.width) * groups_along(surface.cells.height);
   }
   SEXTANT_HD int tiles() const { return groups() * kTilesPerGroup; }
-
-  /// Blocks that treat cubes whose tiles are too many for shared memory, each with tables of all
-  /// tiles of the image: one for each multiprocessor of a large GPU, or for each tensor.
-  int large_blocks() const {
-    return static_cast<int>(clamp<std::int64_t>(out.capacity, 1, kMostLargeBlocks));
-  }
-  static constexpr int kMostLargeBlocks = 132;
 };
 
-inline constexpr int kTableWords = 6;  ///< of a tile: bits that are open and reached, four numbers
+inline constexpr int kTableWords = 6;  ///< of a tile: open and reached bits, and four numbers
 
 void surface_boxes_cpu(const Context& context, const OrganisedSurface& surface, Bounds* boxes);
 void compute_tensors_cpu(const Context& context, const TensorJob& job);

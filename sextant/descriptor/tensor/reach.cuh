@@ -5,15 +5,10 @@
 #include "sextant/descriptor/tensor/tile_math.h"
 
 // Which triangles of an organised surface count for a tensor: those that meet its cube and, when it
-// grows, are connected with the pair. Two words of bits for each tile that may meet the cube. For
+// grows, are connected with the pair. Each tile that may meet the cube has two words of bits. For
 // .cu files only.
 
 namespace sextant::detail::tensor {
-
-/// Where a tile is among those of the image.
-struct TilePlace {
-  int column, row;
-};
 
 /// A block's tables of tiles, in shared or in global memory.
 struct TileTables {
@@ -51,8 +46,7 @@ struct TilesFound {
 __device__ inline void list_tiles(const TensorJob& job, const TensorCube& cube, int* listed,
                                   int* length, TilesFound& found, const TileTables& tables) {
   for_each_box(cube, job.boxes, job.groups(), listed, length, [&](int group, int tile) {
-    const CellWindow cells = job.tile_window(group, tile);
-    const TilePlace place{cells.u0 / kTileCells, cells.v0 / kTileCells};
+    const TilePlace place = job.tile_place(group, tile);
     atomicMin(&found.column0, place.column);
     atomicMin(&found.row0, place.row);
     atomicMax(&found.column1, place.column + 1);
@@ -62,20 +56,21 @@ __device__ inline void list_tiles(const TensorJob& job, const TensorCube& cube, 
   });
 }
 
-__device__ inline CellWindow cells_of(const TensorJob& job, const TilePlace& tile) {
-  const int u0 = tile.column * kTileCells, v0 = tile.row * kTileCells;
-  return {u0, v0, min_of(u0 + kTileCells, job.surface.cells.width),
-          min_of(v0 + kTileCells, job.surface.cells.height)};
+inline constexpr int kCornersAlong = kTileCells + 1;
+inline constexpr int kTileCorners = kCornersAlong * kCornersAlong;
+
+/// A corner of the cells of a tile, row by row. Outside the image it is one of the border, and no
+/// triangle has it.
+__device__ inline Vec3f corner_of(const TensorJob& job, const CellWindow& cells, int corner) {
+  return job.surface.points(min_of(cells.u0 + corner % kCornersAlong, cells.u1),
+                            min_of(cells.v0 + corner / kCornersAlong, cells.v1));
 }
 
-inline constexpr int kTileCorners = (kTileCells + 1) * (kTileCells + 1);
-
-/// A warp takes a tile: first the sides of the cube on which its corners lie, then its triangles.
-/// `sides` has room for kTileCorners of each warp.
+/// A warp takes a tile: it finds first the sides of the cube on which its corners lie, then its
+/// triangles. `sides` has room for kTileCorners of each warp.
 __device__ inline void find_triangles(const TensorJob& job, const TensorCube& cube,
                                       const TilesFound& found, std::uint8_t* sides,
                                       const TileTables& tables) {
-  constexpr int kAlong = kTileCells + 1;
   constexpr int kCellTurns = kTileCells * kTileCells / kWarp;
   constexpr int kCornerTurns = (kTileCorners + kWarp - 1) / kWarp;
   const int lane = lane_index();
@@ -83,9 +78,9 @@ __device__ inline void find_triangles(const TensorJob& job, const TensorCube& cu
   const bool all = job.mode == TensorMode::kAll;
   std::uint8_t* own = sides + warp * kTileCorners;
   for (int i = warp; i < found.tiles; i += block_warps()) {
-    const CellWindow cells = cells_of(job, tables.tile[i]);
-    // All that is read from global memory first, so that it is waited for once. Corners outside the
-    // image are those of its border, and cells outside have no triangles.
+    const CellWindow cells = job.cells_of(tables.tile[i]);
+    // All reads from global memory come first, so that they are waited for once. Cells outside the
+    // image have no triangles.
     unsigned exists[kCellTurns];
 #pragma unroll
     for (int turn = 0; turn < kCellTurns; ++turn) {
@@ -97,9 +92,7 @@ __device__ inline void find_triangles(const TensorJob& job, const TensorCube& cu
     Vec3f points[kCornerTurns];
 #pragma unroll
     for (int turn = 0; turn < kCornerTurns; ++turn) {
-      const int corner = min_of(turn * kWarp + lane, kTileCorners - 1);
-      points[turn] = job.surface.points(min_of(cells.u0 + corner % kAlong, cells.u1),
-                                        min_of(cells.v0 + corner / kAlong, cells.v1));
+      points[turn] = corner_of(job, cells, min_of(turn * kWarp + lane, kTileCorners - 1));
     }
 #pragma unroll
     for (int turn = 0; turn < kCornerTurns; ++turn) {
@@ -112,10 +105,10 @@ __device__ inline void find_triangles(const TensorJob& job, const TensorCube& cu
 #pragma unroll
     for (int turn = 0; turn < kCellTurns; ++turn) {
       const int cell = turn * kWarp + lane;
-      const std::uint8_t* here = own + cell / kTileCells * kAlong + cell % kTileCells;
-      const unsigned right = here[1], below = here[kAlong];
+      const std::uint8_t* here = own + cell / kTileCells * kCornersAlong + cell % kTileCells;
+      const unsigned right = here[1], below = here[kCornersAlong];
       const bool first = (exists[turn] & 1) && meets_cube(here[0], below, right);
-      const bool second = (exists[turn] & 2) && meets_cube(right, below, here[kAlong + 1]);
+      const bool second = (exists[turn] & 2) && meets_cube(right, below, here[kCornersAlong + 1]);
       open.first |= std::uint64_t{__ballot_sync(kAllLanes, first)} << (turn * kWarp);
       open.second |= std::uint64_t{__ballot_sync(kAllLanes, second)} << (turn * kWarp);
     }
@@ -161,7 +154,7 @@ __device__ inline void reach_pair(const TensorJob& job, const PointPair& pair,
   }
 }
 
-/// Until nothing more is reached: a thread floods a tile, all read, then all write.
+/// Grows until nothing more is reached. A thread floods a tile; all read before any writes.
 __device__ inline void grow_over_tiles(const TilesFound& found, const TileTables& tables) {
   int changed = 1;
   while (changed) {

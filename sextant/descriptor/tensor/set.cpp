@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sextant/core/build_config.h"
-#include "sextant/core/for_each.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/descriptor/tensor/set_math.h"
 
 namespace sextant {
@@ -71,27 +70,16 @@ TensorSet pack_tensors(const Context& context, const TensorSet& tensors) {
   packed.indices = Buffer<std::uint16_t>(context, elements);
   packed.values = Buffer<float>(context, elements);
   const PackElement pack{source_of(tensors), rows_of(packed)};
-  const std::int64_t places = count * pack.from.all_bins();
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      pack_tensors_cuda(context, places, pack);
-      return packed;
-    }
-  }
-  for_each(context, places, pack);
+  detail::for_each_anywhere(context, count * pack.from.all_bins(), pack);
   return packed;
 }
 
 void unpack_tensors_into(const Context& context, const TensorSet& tensors, View<float> dense) {
   check_set(context, tensors, "tensors");
-  require_on(context, dense, "dense");
   const UnpackBin unpack{source_of(tensors), dense.data};
   const std::int64_t elements = tensors.capacity() * unpack.from.all_bins();
-  require(dense.size == elements, "dense: room for ", dense.size, " values instead of ", elements);
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) return unpack_tensors_cuda(context, elements, unpack);
-  }
-  for_each(context, elements, unpack);
+  require_room(context, dense, elements, "dense");
+  detail::for_each_anywhere(context, elements, unpack);
 }
 
 void flip_tensors_into(const Context& context, const TensorSet& tensors, TensorSet& flipped) {
@@ -107,15 +95,8 @@ void flip_tensors_into(const Context& context, const TensorSet& tensors, TensorS
           "flipped: is the set to flip itself");
   const TensorSource from = source_of(tensors);
   const TensorRows to = rows_of(flipped);
-  const FlipMask mask{from, to};
-  const FlipBin bin{from, to};
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      return flip_tensors_cuda(context, tensors.capacity(), mask, bin);
-    }
-  }
-  for_each(context, tensors.capacity() * 16, mask);
-  for_each(context, tensors.capacity() * from.all_bins(), bin);
+  detail::for_each_anywhere(context, tensors.capacity() * 16, FlipMask{from, to});
+  detail::for_each_anywhere(context, tensors.capacity() * from.all_bins(), FlipBin{from, to});
 }
 
 }  // namespace sextant

@@ -104,9 +104,4 @@ struct FlipBin {
   }
 };
 
-void unpack_tensors_cuda(const Context& context, std::int64_t elements, const UnpackBin& unpack);
-void pack_tensors_cuda(const Context& context, std::int64_t elements, const PackElement& pack);
-void flip_tensors_cuda(const Context& context, std::int64_t capacity, const FlipMask& mask,
-                       const FlipBin& bin);
-
 }  // namespace sextant::detail::tensor

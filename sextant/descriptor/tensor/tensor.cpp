@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/descriptor/tensor.h"
 
-#include "sextant/core/build_config.h"
+#include "sextant/core/context/state.h"
+#include "sextant/core/cuda/dispatch.h"
+#include "sextant/descriptor/pairs/list.h"
 #include "sextant/descriptor/tensor/math.h"
+#include "sextant/descriptor/tensor/packed.h"
 
 namespace sextant {
 
@@ -16,9 +19,16 @@ TensorRows rows_of(TensorSet& tensors) {
           tensors.first.data(),  tensors.indices.data(), tensors.values.data()};
 }
 
-void check_room(const TensorSet& tensors, int bins) {
-  require(tensors.bins == bins, "tensors: made for ", tensors.bins, " bins instead of ", bins);
-  require(tensors.values.size() == tensors.capacity() * bins * bins * bins,
+void check_computation(const Context& context, View<const PointPair> pairs,
+                       View<const std::int32_t> count, const TensorOptions& options,
+                       const TensorSet& tensors) {
+  check_options(options);
+  require_on(context, pairs, "pairs");
+  require_room(context, count, 1, "count");
+  require_on(context, tensors.count.view(), "tensors");
+  require(tensors.bins == options.bins, "tensors: made for ", tensors.bins, " bins instead of ",
+          options.bins);
+  require(tensors.values.size() == tensors.capacity() * tensors.bins * tensors.bins * tensors.bins,
           "tensors: a packed set has no room for others; make one with TensorSet(context, "
           "capacity, bins)");
 }
@@ -30,11 +40,8 @@ namespace {
 void check_surface(const Context& context, const OrganisedSurface& surface) {
   const ImageView<const Vec3f>& points = surface.points;
   require_on(context, points, "points");
-  require_on(context, surface.normals, "normals");
+  require_same_size(context, surface.normals, points, "normals", "points");
   require_on(context, surface.cells, "cells");
-  require(surface.normals.width == points.width && surface.normals.height == points.height,
-          "normals: ", surface.normals.width, " x ", surface.normals.height, " for ", points.width,
-          " x ", points.height, " points");
   require(points.pixels() <= INT32_MAX, "points: ", points.width, " x ", points.height,
           " are too many");
   const bool some = points.width > 1 && points.height > 1;
@@ -43,6 +50,26 @@ void check_surface(const Context& context, const OrganisedSurface& surface) {
   require(surface.cells.width == width && surface.cells.height == height,
           "cells: ", surface.cells.width, " x ", surface.cells.height, " instead of ", width, " x ",
           height);
+}
+
+void compute_cpu(const Context& context, const OrganisedSurface& surface, TensorJob job,
+                 Bounds* boxes) {
+  job.boxes = boxes;
+  surface_boxes_cpu(context, surface, boxes);
+  compute_tensors_cpu(context, job);
+}
+
+/// One block for each multiprocessor treats large cubes, or one for each tensor.
+void compute_cuda(const Context& context, const OrganisedSurface& surface, TensorJob job,
+                  Bounds* boxes, Workspace& workspace) {
+  job.boxes = boxes;
+  job.large_blocks =
+      static_cast<int>(clamp<std::int64_t>(job.out.capacity, 1, detail::multiprocessors(context)));
+  const std::int64_t words = std::int64_t{job.large_blocks} * kTableWords * job.tiles();
+  job.tables = workspace.take<std::uint64_t>(context, words).data;
+  job.large = workspace.take<std::int32_t>(context, 1 + job.out.capacity).data;
+  surface_boxes_cuda(context, surface, boxes, job.large);
+  compute_tensors_cuda(context, job);
 }
 
 }  // namespace
@@ -66,55 +93,36 @@ TensorSet::TensorSet(const Context& context, std::int64_t capacity, int bins_alo
 TensorSet compute_tensors(const Context& context, const OrganisedSurface& surface,
                           View<const PointPair> pairs, float resolution_m,
                           const TensorOptions& options) {
-  check_options(options);
-  require(pairs.size <= INT32_MAX, "pairs: ", pairs.size, " are too many");
-  SurfaceStatistics statistics;
-  statistics.resolution_m = resolution_m;
-  const Buffer<SurfaceStatistics> on_device =
-      copy(context, std::vector<SurfaceStatistics>{statistics});
-  const Buffer<std::int32_t> count =
-      copy(context, std::vector<std::int32_t>{static_cast<std::int32_t>(pairs.size)});
-  TensorSet tensors(context, pairs.size, options.bins);
-  TensorWorkspace workspace;
-  compute_tensors_into(context, surface, pairs, count, on_device, options, tensors, workspace);
-  return pack_tensors(context, tensors);
+  const Buffer<SurfaceStatistics> statistics =
+      detail::pairs::statistics_with(context, resolution_m);
+  return packed_tensors(
+      context, pairs, options,
+      [&](View<const std::int32_t> count, TensorSet& tensors, Workspace& workspace) {
+        compute_tensors_into(context, surface, pairs, count, statistics, options, tensors,
+                             workspace);
+      });
 }
 
 void compute_tensors_into(const Context& context, const OrganisedSurface& surface,
                           View<const PointPair> pairs, View<const std::int32_t> count,
                           View<const SurfaceStatistics> statistics, const TensorOptions& options,
-                          TensorSet& tensors, TensorWorkspace& workspace) {
-  check_options(options);
+                          TensorSet& tensors, Workspace& workspace) {
   check_surface(context, surface);
-  require_on(context, pairs, "pairs");
-  require_on(context, count, "count");
-  require_on(context, statistics, "statistics");
-  require_on(context, tensors.count.view(), "tensors");
-  require(count.size == 1, "count: ", count.size, " elements instead of 1");
-  require(statistics.size == 1, "statistics: ", statistics.size, " elements instead of 1");
-  check_room(tensors, options.bins);
-  TensorJob job{.surface = surface,
-                .pairs = pairs,
-                .count = count.data,
-                .statistics = statistics.data,
-                .bin_resolutions = options.bin_resolutions,
-                .mode = options.mode,
-                .out = rows_of(tensors)};
-  make_room(context, std::int64_t{job.groups()} * kBoxesPerGroup, workspace.boxes);
-  job.boxes = workspace.boxes.data();
-  if constexpr (kBuiltWithCuda) {
-    if (context.is_cuda()) {
-      make_room(context, std::int64_t{job.large_blocks()} * kTableWords * job.tiles(),
-                workspace.tables);
-      make_room(context, 1 + tensors.capacity(), workspace.large);
-      job.tables = workspace.tables.data();
-      job.large = workspace.large.data();
-      surface_boxes_cuda(context, surface, workspace.boxes.data(), job.large);
-      return compute_tensors_cuda(context, job);
-    }
-  }
-  surface_boxes_cpu(context, surface, workspace.boxes.data());
-  compute_tensors_cpu(context, job);
+  check_computation(context, pairs, count, options, tensors);
+  require_room(context, statistics, 1, "statistics");
+  const Workspace::Scope scope(workspace);
+  const TensorJob job{.surface = surface,
+                      .pairs = pairs,
+                      .count = count.data,
+                      .statistics = statistics.data,
+                      .bin_resolutions = options.bin_resolutions,
+                      .mode = options.mode,
+                      .out = rows_of(tensors)};
+  Bounds* const boxes =
+      workspace.take<Bounds>(context, std::int64_t{job.groups()} * kBoxesPerGroup).data;
+  detail::on_device(
+      context, [&] { compute_cuda(context, surface, job, boxes, workspace); },
+      [&] { compute_cpu(context, surface, job, boxes); });
 }
 
 }  // namespace sextant

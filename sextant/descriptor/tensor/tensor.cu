@@ -24,14 +24,14 @@ __device__ Bounds joined_over(Bounds box, int lanes) {
   return box;
 }
 
-/// A block makes the seventeen boxes of a group, sixteen threads each tile.
+/// A block makes the seventeen boxes of a group; each tile has sixteen threads.
 __global__ void __launch_bounds__(kBoxThreads)
     surface_boxes_kernel(const TensorJob job, Bounds* boxes) {
   if (blockIdx.x == 0 && threadIdx.x == 0) *job.large = 0;
   const int group = static_cast<int>(blockIdx.x);
   const int tile = static_cast<int>(threadIdx.x) / kThreadsPerTile;
   const int thread = static_cast<int>(threadIdx.x) % kThreadsPerTile;
-  const CellWindow cells = job.tile_window(group, tile);
+  const CellWindow cells = job.cells_of(job.tile_place(group, tile));
   Bounds box;
   for (int cell = thread; cell < kTileCells * kTileCells; cell += kThreadsPerTile) {
     const int u = cells.u0 + cell % kTileCells;
@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(kBoxThreads)
   if (threadIdx.x == 0) to[0] = box;
 }
 
-// A tensor has some 40 warps of triangles to cut. Four blocks of eight warps at a time: while one
-// lists tiles or grows, which keeps few threads busy, the others cut.
+// A tensor has some 40 warps of triangles to cut. Four blocks of eight warps run at a time: while
+// one lists tiles or grows, which keeps few threads busy, the others cut.
 constexpr int kTensorThreads = 256;
 constexpr int kTensorWarps = kTensorThreads / kWarp;
 constexpr int kTensorBlocks = 4;  // on a multiprocessor
@@ -77,7 +77,7 @@ struct SharedTensor {
 };
 static_assert(sizeof(SharedTensor) <= 48 * 1024);
 
-/// Tensor t; false when the tables are too small, and nothing but the frame was written.
+/// Computes tensor t. Returns false when the tables are too small; then only the frame is written.
 __device__ bool compute_tensor(const TensorJob& job, std::int64_t t, SharedTensor& shared,
                                const TileTables& tables) {
   TilesFound& found = shared.found;
@@ -119,13 +119,13 @@ __global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
   const TileTables tables{shared.tile,    shared.counting, shared.place, shared.open,
                           shared.reached, kMostTiles,      kMostPlaces};
   const bool done = compute_tensor(job, t, shared, tables);
-  // In any order: each writes its own tensor.
+  // They are listed in any order, as each writes its own tensor.
   if (!done && threadIdx.x == 0) {
     job.large[1 + atomicAdd(job.large, 1)] = static_cast<std::int32_t>(t);
   }
 }
 
-/// The few whose tiles are too many, with tables in global memory.
+/// Computes the few whose tiles are too many, with tables in global memory.
 __global__ void __launch_bounds__(kTensorThreads, kTensorBlocks)
     large_tensor_kernel(const TensorJob job) {
   __shared__ SharedTensor shared;
@@ -158,13 +158,12 @@ void surface_boxes_cuda(const Context& context, const OrganisedSurface& surface,
 
 void compute_tensors_cuda(const Context& context, const TensorJob& job) {
   const cudaStream_t stream = cuda_stream(context);
-  // One block even without room, to write the count.
+  // There is one block even without room, to write the count.
   const std::int64_t blocks = max_of<std::int64_t>(1, min_of(job.pairs.size, job.out.capacity));
   tensor_kernel<<<static_cast<unsigned>(blocks), kTensorThreads, 0, stream>>>(job);
   check_launch("tensor");
   if (job.tiles() <= kMostTiles) return;
-  large_tensor_kernel<<<static_cast<unsigned>(job.large_blocks()), kTensorThreads, 0, stream>>>(
-      job);
+  large_tensor_kernel<<<static_cast<unsigned>(job.large_blocks), kTensorThreads, 0, stream>>>(job);
   check_launch("large_tensor");
 }
 

@@ -11,17 +11,7 @@
 namespace sextant {
 namespace {
 
-using testing::aligned_pair;
-using testing::DeviceSurface;
-using testing::expect_same;
-using testing::height_field;
-using testing::HostSurface;
-using testing::kLumpyResolution_m;
-using testing::lumpy_scene;
-using testing::pairs_of;
-using testing::TensorOracle;
-using testing::tensors_of;
-using testing::total;
+using namespace testing;
 
 TEST(Tensor, APlaneFillsASlabOfBins) {
   HostSurface surface = height_field(41, 37, [](double, double) { return 50.0; });

@@ -51,7 +51,7 @@ SEXTANT_HD inline unsigned sides_of(const TensorCube& cube, const Vec3f& local) 
          (local.y < 0.0f ? 4u : 0u) | (local.y >= cube.bins ? 8u : 0u) |
          (local.z < 0.0f ? 16u : 0u) | (local.z >= cube.bins ? 32u : 0u) | (hole ? kHole : 0u);
 }
-/// As TensorCube::meets.
+/// Says what TensorCube::meets does.
 SEXTANT_HD inline bool meets_cube(unsigned a, unsigned b, unsigned c) {
   return (a & b & c) == 0 && ((a | b | c) & kHole) == 0;
 }

@@ -10,12 +10,14 @@
 
 namespace sextant::detail::neighbours {
 
-// Chosen by `sextant reproduce shot-speed` on an H200: with 16 to 32 points, 4 to 8 warps and 1024
-// to 1280 candidates nothing is faster by more than 1 %, and some are slower by a fifth.
+// These were chosen by `sextant reproduce shot-speed` on an H200: with 16 to 32 points, 4 to 8
+// warps and 1024 to 1280 candidates nothing is faster by more than 1 %, and some are slower by a
+// fifth.
 inline constexpr int kGroupPoints = 16;  ///< that a block looks after
 inline constexpr int kGroupWarps = 4;
 inline constexpr int kGroupThreads = kGroupWarps * kWarp;
-/// On a multiprocessor with 228 KiB of shared memory; everywhere it leaves a thread 80 registers.
+/// So many blocks fit on a multiprocessor with 228 KiB of shared memory; everywhere it leaves a
+/// thread 80 registers.
 inline constexpr int kGroupBlocks = 6;
 
 inline unsigned group_blocks(std::int64_t queries) {
@@ -112,8 +114,9 @@ class GroupSearch {
   __device__ GroupSearch(const NeighbourGridView& grid, float radius_m, GroupCandidates& shared)
       : grid_(grid), radius_m_(radius_m), shared_(shared) {}
 
-  /// For each query of the block, on one warp: work.begin(number, query), work.add(held, count)
-  /// for its candidates, in one or several parts in the order of for_each_run, and work.end().
+  /// Calls, for each query of the block and on one warp, work.begin(number, query), then
+  /// work.add(held, count) for its candidates, in one or several parts in the order of
+  /// for_each_run, and work.end().
   /// Queries that are not finite have no neighbour among them.
   template <class Work>
   __device__ void run(const GridPoint* queries, std::int64_t count, Work& work) {
@@ -121,7 +124,7 @@ class GroupSearch {
     const int size = static_cast<int>(min_of<std::int64_t>(kGroupPoints, count - begin));
     run(queries + begin, begin, size, work);
   }
-  /// The same for one query.
+  /// Does the same for one query.
   template <class Work>
   __device__ void run_one(const GridPoint& query, std::int64_t number, Work& work) {
     run(&query, number, 1, work);
@@ -132,7 +135,8 @@ class GroupSearch {
   __device__ void run(const GridPoint* queries, std::int64_t begin, int size, Work& work) {
     if (static_cast<int>(threadIdx.x) < size) shared_.queries[threadIdx.x] = queries[threadIdx.x];
     __syncthreads();
-    // Queries in a box of about a radius, or those of one cell when that is too much for the room.
+    // Takes queries in a box of about a radius, or those of one cell when there is no room for
+    // more.
     const float across = min_of(radius_m_ * grid_.frame->inverse_cell, 64.0f);
     const int cells = max_of(static_cast<int>(across + 0.01f), 1);
     for (int first = 0; first < size;) {
@@ -162,8 +166,8 @@ class GroupSearch {
     return total <= GroupCandidates::kRoom && shared_.range <= kWarp;
   }
 
-  /// By the first warp: how many queries from the first on lie together, and the cells that their
-  /// candidates lie in; returns the bricks of these.
+  /// The first warp finds how many queries from the first on lie together, and the cells that their
+  /// candidates lie in; it returns the bricks of these.
   __device__ BrickRange plan(int first, int size, int cells) {
     const int lane = lane_index();
     const GridFrame& frame = *grid_.frame;
@@ -201,7 +205,7 @@ class GroupSearch {
     return lane_index() >= step ? min_of(value, lower) : value;
   }
 
-  /// By the first warp: up to 32 of the bricks, from number `part` on.
+  /// The first warp finds up to 32 of the bricks, from number `part` on.
   __device__ void list_bricks(const BrickRange& range, int part) {
     const int number = part + lane_index();
     Vec3i at;
@@ -254,7 +258,7 @@ class GroupSearch {
     }
   }
 
-  /// The rows of cells of the listed bricks; returns how many candidates they hold.
+  /// Finds the rows of cells of the listed bricks; returns how many candidates they hold.
   __device__ std::uint32_t list_rows() {
     constexpr int kRows = GroupCandidates::kRowsOfBrick;
     const int rows = shared_.bricks * kRows;
@@ -271,7 +275,7 @@ class GroupSearch {
     return shared_.first[shared_.rows];
   }
 
-  /// By the first warp: leaves out empty rows, and turns lengths into sums.
+  /// The first warp leaves out empty rows, and turns lengths into sums.
   __device__ void add_up(int rows) {
     const int lane = lane_index();
     std::uint32_t total = 0;

@@ -15,7 +15,7 @@
 
 namespace sextant::detail::neighbours {
 
-/// Number of a point that is in no cell: sorts behind all others.
+/// The number of a point that is in no cell, which sorts behind all others.
 inline constexpr std::uint64_t kNoCell = ~std::uint64_t{0};
 inline constexpr int kBitsInBrick = 6;
 
@@ -53,7 +53,7 @@ SEXTANT_HD inline std::uint64_t fetch(const std::uint64_t* word) {
 #endif
 }
 
-/// Stores the value where there is -1; whether it did.
+/// Stores the value where there is -1, and says whether it did.
 SEXTANT_HD inline bool claim(std::int32_t* slot, std::int32_t value) {
 #if defined(__CUDA_ARCH__)
   return atomicCAS(slot, -1, value) == -1;
@@ -82,7 +82,8 @@ SEXTANT_HD inline GridFrame frame_of(const Bounds& bounds, float cell_m) {
   return frame;
 }
 
-/// Brick number, then place in the brick: the points of a brick and of a cell follow each other.
+/// The key has the brick's number above the place in the brick, so that the points of a brick and
+/// of a cell follow each other.
 SEXTANT_HD inline std::uint64_t cell_key(const GridFrame& frame, const Vec3f& p) {
   if (!is_finite(p)) return kNoCell;
   const CellBox at = clipped(frame, {cell_of(frame, p), cell_of(frame, p)});
@@ -101,7 +102,7 @@ struct SetFrame {
   SEXTANT_HD void operator()(std::int64_t) const {
     const Vec3f extent = bounds->high - bounds->low;
     const float longest = max_of(max_of(extent.x, extent.y), extent.z);
-    // As if the points were a square sheet across the bounds.
+    // The guess takes the points for a square sheet across the bounds.
     const float sheet = longest * std::sqrt(job.points_per_cell /
                                             static_cast<float>(max_of<std::int64_t>(job.count, 1)));
     const bool automatic = job.cell_m == 0.0f;
@@ -172,8 +173,8 @@ SEXTANT_HD inline bool begins_brick(const std::uint64_t* keys, std::int64_t i) {
   return keys[i] != kNoCell && (i == 0 || keys[i - 1] >> kBitsInBrick != keys[i] >> kBitsInBrick);
 }
 
-/// Whether a new cell (low half) and a new brick (high half) begin at point i: summed up, the
-/// numbers of the cell and of the brick.
+/// Says whether a new cell (low half) and a new brick (high half) begin at point i. Summed up,
+/// these are the numbers of the cell and of the brick.
 struct FlagPoint {
   GridJob job;
   SEXTANT_HD void operator()(std::int64_t i) const {
@@ -287,7 +288,7 @@ void build_grid(const Context& context, const GridJob& job, Workspace& workspace
 
 void build_grid_cuda(const Context& context, const GridJob& job, Workspace& workspace);
 
-/// Queries in the order of the grid's cells, those that are not finite last.
+/// Puts queries in the order of the grid's cells, those that are not finite last.
 struct KeyOfQuery {
   const GridFrame* frame;
   const Vec3f* from;

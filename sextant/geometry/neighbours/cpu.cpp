@@ -93,7 +93,7 @@ struct CountJob {
   template <class Set>
   void operator()(Set, std::int64_t begin, std::int64_t end) const {
     auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold) {
-      row.counts[query.index] = tile.count_within<Set>(threshold);
+      row.counts[query.index] = static_cast<std::int32_t>(tile.count_within<Set>(threshold));
     };
     auto none = [&](const GridPoint& query) { row.counts[query.index] = 0; };
     search_within<Set>(row.grid, row.queries, begin, end, row.radius_m, found, none);

@@ -5,7 +5,7 @@
 
 #include "sextant/geometry/neighbour_walk.h"
 
-// Several threads that share the neighbours of one query. Empty but in files that nvcc compiles.
+// Several threads share the neighbours of one query. The file is empty where nvcc does not compile.
 #if SEXTANT_CUDA_COMPILER
 
 namespace sextant::detail::neighbours {
@@ -39,7 +39,7 @@ __device__ void add_floats(Sums& to, const Sums& more) {
   memcpy(&to, a, sizeof(Sums));
 }
 
-/// One load of 16 bytes.
+/// Reads a point with one load of 16 bytes.
 __device__ inline GridPoint load_point(const NeighbourGridView& grid, std::uint32_t i) {
   const float4 words = __ldg(reinterpret_cast<const float4*>(grid.points) + i);
   return {{words.x, words.y, words.z}, __float_as_int(words.w)};

@@ -7,7 +7,7 @@
 #include "sextant/geometry/neighbour_walk.h"
 
 // The search for the nearest neighbours of one point, as one thread of a GPU does it. The CPU
-// searches for all points of a cell at once (neighbours_lanes.h), with the same result.
+// searches for all points of a cell at once (lanes.h), with the same result.
 
 namespace sextant::detail::neighbours {
 
@@ -184,16 +184,24 @@ struct CountRow {
   NeighbourGridView grid;
   const GridPoint* queries;
   float radius_m;
-  std::int64_t* counts;
+  std::int32_t* counts;
 
   SEXTANT_HD void operator()(std::int64_t i) const {
     const GridPoint query = queries[i];
-    std::int64_t count = 0;
+    std::int32_t count = 0;
     if (is_finite(query.position)) {
       for_each_neighbour(grid, query.position, radius_m, [&](const GridPoint&, float) { ++count; });
     }
     counts[query.index] = count;
   }
+};
+
+/// Counts as the sums of a scan are: a last element that is 0 receives the total.
+struct WidenCount {
+  const std::int32_t* counts;
+  std::int64_t size;
+  std::int64_t* to;
+  SEXTANT_HD void operator()(std::int64_t i) const { to[i] = i < size ? counts[i] : 0; }
 };
 
 /// Restores the order of a heap of list elements (farthest on top) below `at`.

@@ -81,13 +81,8 @@ void check_k(int k, std::int64_t queries) {
 
 void find_rows(const Context& context, const NeighbourGrid& grid, const Queries& queries, int k,
                View<std::int32_t> indices, View<float> distances_sq) {
-  require_on(context, indices, "indices");
-  require_on(context, distances_sq, "distances_sq");
-  const std::int64_t size = queries.count * k;
-  require(indices.size == size, "indices: room for ", indices.size, " instead of ", queries.count,
-          " x ", k);
-  require(distances_sq.size == size, "distances_sq: room for ", distances_sq.size, " instead of ",
-          queries.count, " x ", k);
+  require_room(context, indices, queries.count * k, "indices");
+  require_room(context, distances_sq, queries.count * k, "distances_sq");
   detail::on_device(
       context,
       [&] {
@@ -101,10 +96,8 @@ void find_rows(const Context& context, const NeighbourGrid& grid, const Queries&
 }
 
 void count_rows(const Context& context, const NeighbourGrid& grid, const Queries& queries,
-                float radius_m, View<std::int64_t> counts) {
-  require_on(context, counts, "counts");
-  require(counts.size == queries.count, "counts: room for ", counts.size, " instead of ",
-          queries.count);
+                float radius_m, View<std::int32_t> counts) {
+  require_room(context, counts, queries.count, "counts");
   const CountRow row{grid.view(), queries.data, radius_m, counts.data};
   detail::on_device(
       context, [&] { detail::for_each_on_cuda(context, queries.count, row); },
@@ -114,10 +107,12 @@ void count_rows(const Context& context, const NeighbourGrid& grid, const Queries
 NeighbourLists list_rows(const Context& context, const NeighbourGrid& grid, const Queries& queries,
                          float radius_m, NeighbourOrder order, Workspace& workspace) {
   NeighbourLists lists;
-  const View<std::int64_t> counts = workspace.take<std::int64_t>(context, queries.count);
+  const View<std::int32_t> counts = workspace.take<std::int32_t>(context, queries.count);
   count_rows(context, grid, queries, radius_m, counts);
   lists.first = Buffer<std::int64_t>(context, queries.count + 1);
-  exclusive_scan<std::int64_t>(context, counts, lists.first, workspace);
+  detail::for_each_anywhere(context, queries.count + 1,
+                            WidenCount{counts.data, queries.count, lists.first.data()});
+  exclusive_scan<std::int64_t>(context, lists.first, lists.first, workspace);
   const std::int64_t total = to_host(context, lists.first.view().subview(queries.count, 1))[0];
   lists.indices = Buffer<std::int32_t>(context, total);
   lists.distances_sq = Buffer<float>(context, total);
@@ -247,7 +242,7 @@ NeighbourLists neighbours_within(const Context& context, const NeighbourGrid& gr
 }
 
 void count_neighbours_into(const Context& context, const NeighbourGrid& grid,
-                           View<const Vec3f> queries, float radius_m, View<std::int64_t> counts,
+                           View<const Vec3f> queries, float radius_m, View<std::int32_t> counts,
                            Workspace& workspace) {
   check_grid(context, grid);
   check_radius(radius_m);
@@ -256,7 +251,7 @@ void count_neighbours_into(const Context& context, const NeighbourGrid& grid,
 }
 
 void count_neighbours_into(const Context& context, const NeighbourGrid& grid, float radius_m,
-                           View<std::int64_t> counts) {
+                           View<std::int32_t> counts) {
   check_grid(context, grid);
   check_radius(radius_m);
   count_rows(context, grid, points_of(grid), radius_m, counts);

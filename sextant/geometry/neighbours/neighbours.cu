@@ -30,5 +30,6 @@ void find_rows_cuda(const Context& context, const NeighbourGridView& grid, const
 
 namespace sextant::detail {
 SEXTANT_FOR_EACH_ON_CUDA(neighbours::CountRow)
+SEXTANT_FOR_EACH_ON_CUDA(neighbours::WidenCount)
 SEXTANT_FOR_EACH_ON_CUDA(neighbours::ListRow)
 }  // namespace sextant::detail

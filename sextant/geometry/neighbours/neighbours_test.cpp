@@ -180,7 +180,7 @@ TEST(Neighbours, ListsEqualBruteForce) {
         auto by_cells = rows_of(context, neighbours_within(context, grid, points, radius_m));
         for (Row& row : by_cells) std::sort(row.begin(), row.end());
         expect_rows(by_cells, expected);
-        Buffer<std::int64_t> counts(context, grid.size());
+        Buffer<std::int32_t> counts(context, grid.size());
         count_neighbours_into(context, grid, radius_m, counts);
         const auto counted = to_host(context, counts);
         for (std::size_t i = 0; i < counted.size(); ++i) {

@@ -133,13 +133,13 @@ void scale_to_neighbours(const Context& context, float radius_m, double mean,
                          std::vector<Vec3f>& points) {
   require(mean > 0 && mean < static_cast<double>(points.size()), "mean: ", mean, " neighbours of ",
           points.size(), " points");
-  std::vector<std::int64_t> counts(points.size());
+  std::vector<std::int32_t> counts(points.size());
   for (int step = 0; step < 20; ++step) {
     const NeighbourGrid grid =
         build_neighbour_grid(context, view_of(points), NeighbourGridOptions::for_radius(radius_m));
     count_neighbours_into(context, grid, radius_m, view_of(counts));
     double found = -static_cast<double>(points.size());  // a point is no neighbour of itself
-    for (const std::int64_t count : counts) found += static_cast<double>(count);
+    for (const std::int32_t count : counts) found += static_cast<double>(count);
     found /= static_cast<double>(points.size());
     if (std::abs(found - mean) <= 0.005 * mean) return;
     // On a surface the number of neighbours falls with the square of the scale.
