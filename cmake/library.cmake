@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(Threads REQUIRED)
 find_package(PNG REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -44,7 +44,7 @@ target_include_directories(sextant PUBLIC
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(sextant
   PUBLIC nlohmann_json::nlohmann_json
-  PRIVATE OpenMP::OpenMP_CXX PNG::PNG JPEG::JPEG fmt::fmt)
+  PRIVATE Threads::Threads PNG::PNG JPEG::JPEG fmt::fmt)
 if(SEXTANT_WITH_CUDA)
   find_package(CUDAToolkit REQUIRED)
   target_link_libraries(sextant PRIVATE CUDA::cudart_static)

@@ -5,7 +5,7 @@
 packages_build=(g++:g++ cmake:cmake ninja-build:ninja libpng-dev libjpeg-dev nlohmann-json3-dev
                 libcli11-dev libfmt-dev)
 packages_unit=(libgtest-dev libeigen3-dev)
-packages_clang=(clang:clang++ libclang-rt-dev libomp-dev llvm:llvm-symbolizer)
+packages_clang=(clang:clang++ libclang-rt-dev llvm:llvm-symbolizer)
 packages_peers=(libpcl-dev)
 packages_bench_peers=(libopencv-dev libopencv-contrib-dev libnanoflann-dev)
 # Other versions of clang-format break lines elsewhere.

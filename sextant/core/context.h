@@ -29,7 +29,8 @@ struct Counters {
 /// One context serves one host thread at a time.
 class Context {
  public:
-  /// The host with `threads` threads; 0 takes all hardware threads. Results do not depend on it.
+  /// The host with `threads` threads; results do not depend on it. 0 takes as many as the process
+  /// may use: the least of its affinity mask, the quota of its control group and OMP_NUM_THREADS.
   static Context cpu(int threads = 0);
   /// A CUDA device with a stream of its own. Throws Error when the build or the machine has none.
   static Context cuda(int ordinal = 0);

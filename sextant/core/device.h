@@ -25,7 +25,7 @@ struct DeviceInfo {
   Device device;
   std::string name;
   std::int64_t memory_bytes = 0;
-  int processors = 0;           ///< hardware threads, or multiprocessors of a GPU
+  int processors = 0;           ///< threads this process may use, or multiprocessors of a GPU
   std::string instruction_set;  ///< "avx512", "avx2", "x86-64-v2", "neon"; "sm_90" for a GPU
 };
 

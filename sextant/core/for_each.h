@@ -20,8 +20,10 @@ struct ChunkFunction {
   void (*call)(void* object, std::int64_t chunk);
 };
 
-/// Calls the function for 0 .. chunks - 1 on the context's threads. An exception stops the rest and
-/// is thrown again here; of several, the one of the lowest chunk.
+/// Calls the function for 0 .. chunks - 1 on this thread and on helpers, up to the context's number
+/// of threads. It never waits for a helper that has not begun a chunk, so it is safe from any
+/// thread, from several at once, from inside a chunk and after fork(). An exception stops the rest
+/// and is thrown again here; of several, the one of the lowest chunk.
 void run_chunks(const Context& context, std::int64_t chunks, ChunkFunction function);
 
 #if SEXTANT_CUDA_COMPILER

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/core/context.h"
 
-#include <omp.h>
+#include <algorithm>
 
 #include "sextant/core/build_config.h"
 #include "sextant/core/cuda/backend.h"
 #include "sextant/core/error.h"
+#include "sextant/core/threads/thread_count.h"
 
 namespace sextant {
 
@@ -46,7 +47,7 @@ Context Context::cpu(int threads) {
   require(threads >= 0 && threads <= kMostThreads, "Context::cpu: threads ", threads,
           " is not in 0..", kMostThreads);
   auto state = std::make_shared<detail::ContextState>();
-  state->threads = threads > 0 ? threads : omp_get_num_procs();
+  state->threads = threads > 0 ? threads : std::min(detail::default_threads(), kMostThreads);
   return Context(std::move(state));
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/core/device.h"
 
-#include <omp.h>
 #include <unistd.h>
 
 #include <exception>
@@ -9,6 +8,7 @@
 
 #include "sextant/core/build_config.h"
 #include "sextant/core/cuda/backend.h"
+#include "sextant/core/threads/thread_count.h"
 
 namespace sextant {
 
@@ -40,7 +40,7 @@ DeviceInfo cpu_info() {
   DeviceInfo info;
   info.name = cpu_name();
   info.memory_bytes = std::int64_t{sysconf(_SC_PHYS_PAGES)} * std::int64_t{sysconf(_SC_PAGE_SIZE)};
-  info.processors = omp_get_num_procs();
+  info.processors = detail::hardware_threads();
   info.instruction_set = cpu_instruction_set();
   return info;
 }
