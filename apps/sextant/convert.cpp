@@ -117,7 +117,7 @@ std::vector<std::pair<fs::path, fs::path>> plan(const ConvertCommand& command) {
 }
 
 void run(const ConvertCommand& command) {
-  context_for(command.common.device);
+  context_for(command.common);
   const auto pairs = plan(command);
   std::vector<Converted> finished;
   std::size_t failures = 0;

@@ -123,7 +123,7 @@ nlohmann::json quantiles(const Buffer<float>& values) {
 }
 
 void run(const CurvatureCommand& command) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   StepTimes times;
   const Cloud cloud = read_surface_input(context, command.input, times);
   require(command.picture.empty() || cloud.organised(), "--picture: the points of ",

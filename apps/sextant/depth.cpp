@@ -139,7 +139,7 @@ std::vector<std::string> write_outputs(const DepthCommand& command, const Image<
 }
 
 void run(const DepthCommand& command) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   if (!command.cloud_output.empty()) {
     require(kind_of_extension(command.cloud_output) == FileKind::kGeometry, command.cloud_output,
             ": a cloud is written as .ply, .pcd, .obj or .vtk");

@@ -76,7 +76,7 @@ std::vector<std::string> write_outputs(const DescribeCommand& command,
 }
 
 void run(const DescribeCommand& command) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   if (!command.picture.empty()) {
     require(kind_of_extension(command.picture) == FileKind::kImage, command.picture,
             ": a picture is written as .png or .jpg");

@@ -51,7 +51,7 @@ void add_devices(CLI::App& app) {
       add_command(app, "devices", "What this build contains and what this machine offers",
                   "sextant devices --json", *options);
   command->callback([options]() {
-    context_for(options->device);  // a device that was asked for and is not there is a failure
+    context_for(*options);  // a device that was asked for and is not there is a failure
     const DeviceReport report = list_devices();
     print_result(*options, {to_json(report), to_text(report)});
   });

@@ -155,7 +155,7 @@ void add_info(CLI::App& app) {
                    "metres per unit of the file (default: 1 for geometry, 0.001 for depth maps)")
       ->check(CLI::Range(1e-9, 1e9));
   command->callback([state]() {
-    context_for(state->common.device);
+    context_for(state->common);
     print_result(state->common, describe_file(*state));
   });
 }

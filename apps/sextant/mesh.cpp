@@ -102,7 +102,7 @@ nlohmann::json to_json(const SurfaceStatistics& s, const EdgeLimits& limits) {
 }
 
 void run(const MeshCommand& command) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   StepTimes times;
   Cloud cloud = read_surface_input(context, command.input, times);
   require_organised(cloud, command.input.file);

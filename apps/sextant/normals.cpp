@@ -144,7 +144,7 @@ Image<Rgb8> picture_of(const Cloud& cloud, Method method) {
 }
 
 void run(const NormalsCommand& command, bool neighbours_given) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   StepTimes times;
   Cloud cloud = read_surface_input(context, command.input, times);
   const Method method = method_for(command, cloud.organised(), neighbours_given);

@@ -92,7 +92,7 @@ void list(const CommonOptions& options) {
 void run(const ReproduceCommand& command) {
   if (command.name.empty()) return list(command.common);
   const Experiment& experiment = find(command.name);
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   std::string device;
   for (const DeviceInfo& info : list_devices().devices) {
     if (info.device == context.device()) device = info.name;

@@ -139,7 +139,7 @@ void write_labels(const std::string& path, ImageView<const std::int32_t> labels,
 }
 
 void run(const SegmentCommand& command) {
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   StepTimes times;
   Cloud cloud = read_surface_input(context, command.input, times);
   if (!command.picture.empty() || !command.labels.empty()) {

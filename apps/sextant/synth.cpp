@@ -210,7 +210,7 @@ void list_objects(const SynthCommand& command) {
 
 void run(const SynthCommand& command) {
   if (command.list) return list_objects(command);
-  const Context context = context_for(command.common.device);
+  const Context context = context_for(command.common);
   fs::create_directories(command.output);
   std::vector<std::string> files;
   const Frame frame = command.scene == "table" ? table_frame(context, command, files)

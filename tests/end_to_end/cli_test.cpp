@@ -86,6 +86,16 @@ TEST_F(Cli, DevicesListsTheCpu) {
   EXPECT_NE(run("devices --device cpu").out.find("cpu"), std::string::npos);
 }
 
+TEST_F(Cli, ThreadsIsAPositiveNumber) {
+  for (const char* threads : {"0", "-1", "1.5", "many"}) {
+    EXPECT_EQ(run(std::string("devices --threads ") + threads).status, 2) << threads;
+  }
+  const Outcome too_many = run("devices --threads 100000");
+  EXPECT_EQ(too_many.status, 1);
+  EXPECT_NE(too_many.err.find("threads 100000"), std::string::npos) << too_many.err;
+  EXPECT_EQ(run("devices --threads 3").status, 0);
+}
+
 TEST_F(Cli, ReproduceListsAndRuns) {
   EXPECT_NE(run("reproduce").out.find("normals-bilateral"), std::string::npos);
   EXPECT_EQ(run("reproduce table-99").status, 1);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
+#include <limits>
 
 #include "sextant/core/error.h"
 #include "sextant/io/geometry_file.h"
@@ -16,13 +18,29 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
   command->footer("\nExample:\n  " + example);
   command->add_option("--device", options.device, "cpu, cuda, cuda:N or best")
       ->capture_default_str();
+  command
+      ->add_option("--threads", options.threads,
+                   "threads on the CPU; without it as many as the process may use")
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()))
+      ->type_name("N");
+  // Contexts for work beside the main one, and the peers that `reproduce` starts, follow this.
+  command->parse_complete_callback([&options] {
+    if (options.threads > 0) {
+      setenv("OMP_NUM_THREADS", std::to_string(options.threads).c_str(), 1);
+    }
+  });
   command->add_flag("--json", options.json, "one JSON document on stdout");
   return command;
 }
 
-Context context_for(const std::string& device) {
-  if (device == "best") return Context::best();
-  if (device == "cpu") return Context::cpu();
+Context context_for(const CommonOptions& options) {
+  const std::string& device = options.device;
+  const Context cpu = Context::cpu(options.threads);
+  if (device == "cpu") return cpu;
+  if (device == "best") {
+    const Context best = Context::best();
+    return best.is_cpu() ? cpu : best;
+  }
   if (device == "cuda") return Context::cuda();
   constexpr std::string_view kPrefix = "cuda:";
   if (device.rfind(kPrefix, 0) == 0) {

@@ -19,15 +19,16 @@ namespace sextant::app {
 /// What every subcommand takes.
 struct CommonOptions {
   std::string device = "best";
+  int threads = 0;  ///< 0: as many as the process may use
   bool json = false;
 };
 
-/// Adds a subcommand with --device and --json; `example` ends its help text.
+/// Adds a subcommand with --device, --threads and --json; `example` ends its help text.
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
                       const std::string& example, CommonOptions& options);
 
-/// The context that --device names: cpu, cuda, cuda:1 or best.
-Context context_for(const std::string& device);
+/// The context that --device and --threads name. The device is cpu, cuda, cuda:1 or best.
+Context context_for(const CommonOptions& options);
 
 /// What a subcommand found, for programs and for people.
 struct Result {
