@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Principal curvatures of organised clouds beside PCL's, in the same run, with the errors of each.
-// Usage: curvature_bench [RESULT.json]
+// Usage: curvature_bench [--loaded] [RESULT.json]
 #include <pcl/features/normal_3d_omp.h>
 #include <pcl/features/principal_curvatures.h>
 
 #include <cmath>
 
+#include "bench/loaded.h"
 #include "measure/time_graph.h"
 #include "sextant/core/random.h"
 #include "sextant/surface/curvature.h"
@@ -242,9 +243,20 @@ int run(const std::string& file) {
   return 0;
 }
 
+std::vector<Contest> contests() {
+  const Scene scene = make_scene(640, 480, 0.001);
+  const auto ours = std::make_shared<Ours>(Context::cpu(), scene);
+  const auto peer = std::make_shared<Pcl>(scene);
+  return {{"curvature, VGA, 37x37",
+           [ours] { ours->run({}); },
+           {{"PCL NormalEstimationOMP and PrincipalCurvaturesEstimation, 20 mm",
+             [peer] { peer->run(); }}}}};
+}
+
 }  // namespace
 }  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::measure::run_main(argc, argv, sextant::measure::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run, "curvature",
+                                    sextant::measure::contests);
 }

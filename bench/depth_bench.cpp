@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bilateral filter beside OpenCV's and PCL's: time and what is left of the noise, in one run,
-// on a sphere before a wall. Usage: depth_bench [RESULT.json]
+// on a sphere before a wall. Usage: depth_bench [--loaded] [RESULT.json]
 #include <pcl/filters/fast_bilateral_omp.h>
 #include <pcl/point_types.h>
 
@@ -8,6 +8,7 @@
 #include <functional>
 #include <opencv2/imgproc.hpp>
 
+#include "bench/loaded.h"
 #include "measure/report.h"
 #include "sextant/core/random.h"
 #include "sextant/depth/bilateral.h"
@@ -106,39 +107,57 @@ double exact_pixel(const Image<float>& depth, int u, int v, const BilateralOptio
   return sum / weights;
 }
 
+/// OpenCV's header for our pixels.
+cv::Mat opencv_view(const Image<float>& depth) {
+  return {depth.height(), depth.width(), CV_32F, const_cast<float*>(depth.pixels().data())};
+}
+
+void opencv_filter(const cv::Mat& input, const BilateralOptions& options, cv::Mat& output) {
+  cv::bilateralFilter(input, output, 2 * options.radius_px + 1, options.sigma_depth_m,
+                      options.sigma_space_px);
+}
+
+using PclCloud = pcl::PointCloud<pcl::PointXYZ>;
+
+PclCloud::ConstPtr pcl_cloud(const Image<float>& depth) {
+  const Cloud cloud = deproject(Context::cpu(), depth, kinect());
+  auto result = std::make_shared<PclCloud>(static_cast<std::uint32_t>(depth.width()),
+                                           static_cast<std::uint32_t>(depth.height()));
+  for (std::int64_t i = 0; i < cloud.size(); ++i) {
+    const Vec3f& p = cloud.points.host()[static_cast<std::size_t>(i)];
+    (*result)[static_cast<std::size_t>(i)] = {p.x, p.y, p.z};
+  }
+  return result;
+}
+
+void pcl_filter(const PclCloud::ConstPtr& input, const BilateralOptions& options, int threads,
+                PclCloud& output) {
+  pcl::FastBilateralFilterOMP<pcl::PointXYZ> filter(static_cast<unsigned>(threads));
+  filter.setInputCloud(input);
+  filter.setSigmaS(static_cast<float>(options.sigma_space_px));
+  filter.setSigmaR(static_cast<float>(options.sigma_depth_m));
+  filter.filter(output);
+}
+
 int run(const std::string& file) {
   const BilateralOptions options;
   const Image<float> truth = exact_depth();
   const Image<float> noisy = with_noise(truth);
   Image<float> filtered(Context::cpu(), truth.width(), truth.height());
 
-  const cv::Mat opencv_input(noisy.height(), noisy.width(), CV_32F,
-                             const_cast<float*>(noisy.pixels().data()));
+  const cv::Mat opencv_input = opencv_view(noisy);
   cv::Mat opencv_output;
-  const Cloud cloud = deproject(Context::cpu(), noisy, kinect());
-  const auto pcl_input = std::make_shared<pcl::PointCloud<pcl::PointXYZ>>(
-      static_cast<std::uint32_t>(noisy.width()), static_cast<std::uint32_t>(noisy.height()));
-  for (std::int64_t i = 0; i < cloud.size(); ++i) {
-    const Vec3f& p = cloud.points.host()[static_cast<std::size_t>(i)];
-    (*pcl_input)[static_cast<std::size_t>(i)] = {p.x, p.y, p.z};
-  }
-  pcl::PointCloud<pcl::PointXYZ> pcl_output;
+  const auto pcl_input = pcl_cloud(noisy);
+  PclCloud pcl_output;
 
   std::vector<Row> rows;
   for (const int threads : {1, 2}) {
     const Context context = Context::cpu(threads);
     cv::setNumThreads(threads);
-    pcl::FastBilateralFilterOMP<pcl::PointXYZ> pcl_filter(static_cast<unsigned>(threads));
-    pcl_filter.setInputCloud(pcl_input);
-    pcl_filter.setSigmaS(static_cast<float>(options.sigma_space_px));
-    pcl_filter.setSigmaR(static_cast<float>(options.sigma_depth_m));
     const std::vector<double> times = medians({
         [&] { bilateral_filter_into(context, noisy, options, filtered); },
-        [&] {
-          cv::bilateralFilter(opencv_input, opencv_output, 2 * options.radius_px + 1,
-                              options.sigma_depth_m, options.sigma_space_px);
-        },
-        [&] { pcl_filter.filter(pcl_output); },
+        [&] { opencv_filter(opencv_input, options, opencv_output); },
+        [&] { pcl_filter(pcl_input, options, threads, pcl_output); },
     });
     const std::string suffix = threads == 1 ? ", 1 thread" : ", 2 threads";
     const double goal = times[1] / 2.5;
@@ -190,9 +209,30 @@ int run(const std::string& file) {
   return 0;
 }
 
+std::vector<Contest> contests() {
+  struct State {
+    BilateralOptions options;
+    Context context = Context::cpu();
+    Image<float> noisy = with_noise(exact_depth());
+    Image<float> filtered{context, noisy.width(), noisy.height()};
+    cv::Mat opencv_output;
+    PclCloud::ConstPtr pcl_input = pcl_cloud(noisy);
+    PclCloud pcl_output;
+  };
+  const auto state = std::make_shared<State>();
+  cv::setNumThreads(state->context.threads());
+  State& s = *state;
+  return {{"bilateral 11x11 640x480",
+           [state, &s] { bilateral_filter_into(s.context, s.noisy, s.options, s.filtered); },
+           {{"OpenCV", [&s] { opencv_filter(opencv_view(s.noisy), s.options, s.opencv_output); }},
+            {"PCL FastBilateralFilterOMP",
+             [&s] { pcl_filter(s.pcl_input, s.options, s.context.threads(), s.pcl_output); }}}}};
+}
+
 }  // namespace
 }  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::measure::run_main(argc, argv, sextant::measure::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run, "depth",
+                                    sextant::measure::contests);
 }

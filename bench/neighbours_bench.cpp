@@ -3,7 +3,7 @@
 // points with the same two threads in the same run, theirs and ours in turn. Building the search
 // structure counts on every side. Neighbours are compared with nanoflann's; the error of normals is
 // measured against the formulas of the scanned surfaces.
-// Usage: neighbours_bench [RESULT.json]
+// Usage: neighbours_bench [--loaded] [RESULT.json]
 #include <omp.h>
 #include <pcl/features/normal_3d_omp.h>
 #include <pcl/kdtree/kdtree_flann.h>
@@ -14,6 +14,7 @@
 #include <functional>
 #include <nanoflann.hpp>
 
+#include "bench/loaded.h"
 #include "bench/stored_points.h"
 #include "measure/report.h"
 #include "measure/surface_chain.h"
@@ -333,9 +334,37 @@ int run(const std::string& result) {
   return 0;
 }
 
+std::vector<Contest> contests() {
+  struct State {
+    Context context = Context::cpu(kThreads);
+    Scan scan = synthetic_scan();
+    PclCloud::Ptr cloud = pcl::make_shared<PclCloud>();
+    std::vector<Vec3f> normals = std::vector<Vec3f>(scan.points.size());
+    Nearest nearest{std::vector<std::uint32_t>(scan.points.size() * kK),
+                    std::vector<float>(scan.points.size() * kK)};
+  };
+  const auto state = std::make_shared<State>();
+  State& s = *state;
+  for (const Vec3f& p : s.scan.points) s.cloud->push_back({p.x, p.y, p.z});
+  return {{"cloud normals, k = 15, " + std::to_string(s.scan.points.size()) + " points",
+           [state, &s] { estimate_cloud_normals(s.context, view_of(s.scan.points)); },
+           {{"NormalEstimationOMP", [&s] { pcl_normals(s.cloud); }},
+            {"nanoflann + PCA", [&s] { nanoflann_normals(s.scan.points, s.normals); }}}},
+          {"15 nearest of every point, " + std::to_string(s.scan.points.size()) + " points",
+           [state, &s] {
+             k_nearest(s.context,
+                       build_neighbour_grid(s.context, view_of(s.scan.points),
+                                            NeighbourGridOptions::for_nearest(kK)),
+                       kK);
+           },
+           {{"nanoflann", [&s] { nanoflann_nearest(s.scan.points, s.nearest); }},
+            {"PCL kd-tree, unsorted", [&s] { pcl_nearest(s.cloud, false); }}}}};
+}
+
 }  // namespace
 }  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::measure::run_main(argc, argv, sextant::measure::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run, "neighbours",
+                                    sextant::measure::contests);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segmentation of tables with known faces beside PCL's multi-plane segmentation and region growing,
 // in the same run, on the same points and normals, with the faces that each finds.
-// Usage: segment_bench [RESULT.json]
+// Usage: segment_bench [--loaded] [RESULT.json]
 #include <pcl/search/kdtree.h>
 #include <pcl/segmentation/organized_multi_plane_segmentation.h>
 #include <pcl/segmentation/region_growing.h>
@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "bench/loaded.h"
 #include "measure/report.h"
 #include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/cloud_segment.h"
@@ -217,9 +218,17 @@ int run(const std::string& file) {
   return 0;
 }
 
+std::vector<Contest> contests() {
+  const auto frame = std::make_shared<Frame>(TableDepth::kFiltered, kSeeds[0]);
+  return {{"segmentation, VGA, Kinect noise, filtered",
+           [frame] { segment(Context::cpu(), frame->points, frame->normals); },
+           {{"PCL OrganizedMultiPlaneSegmentation", [frame] { multi_plane(*frame); }}}}};
+}
+
 }  // namespace
 }  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::measure::run_main(argc, argv, sextant::measure::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run, "segment",
+                                    sextant::measure::contests);
 }

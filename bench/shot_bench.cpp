@@ -3,7 +3,7 @@
 // SHOTEstimationOMP on the same points and normals, with the same two threads, in the same run. Its
 // kd-tree is taken as it comes and unsorted; building the search structure counts on every side.
 // Descriptors are compared with PCL's; what the approximate mode loses is measured by matching.
-// Usage: shot_bench [RESULT.json]
+// Usage: shot_bench [--loaded] [RESULT.json]
 #include <pcl/console/print.h>
 #include <pcl/features/shot_omp.h>
 #include <pcl/point_types.h>
@@ -12,6 +12,7 @@
 #include <functional>
 #include <numbers>
 
+#include "bench/loaded.h"
 #include "bench/stored_points.h"
 #include "measure/recall.h"
 #include "measure/report.h"
@@ -337,9 +338,29 @@ int run(const std::string& result) {
   return 0;
 }
 
+std::vector<Contest> contests() {
+  pcl::console::setVerbosityLevel(pcl::console::L_ALWAYS);
+  struct State {
+    Context context = Context::cpu(kThreads);
+    Surface surface = synthetic_surface();
+    float radius_m = 8.0f * surface.resolution_m;
+    PclInput input{surface};
+    PclShots theirs;
+  };
+  const auto state = std::make_shared<State>();
+  State& s = *state;
+  return {{"SHOT352, " + std::to_string(s.surface.points.size()) + " points, 8 resolutions",
+           [state, &s] {
+             const ShotSurface views{view_of(s.surface.points), view_of(s.surface.normals), {}};
+             compute_shot(s.context, views, {.radius_m = s.radius_m});
+           },
+           {{"PCL SHOTEstimationOMP", [&s] { pcl_shot(s.input, s.radius_m, false, s.theirs); }}}}};
+}
+
 }  // namespace
 }  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::measure::run_main(argc, argv, sextant::measure::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run, "shot",
+                                    sextant::measure::contests);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normals, statistics and triangulation of organised clouds beside OpenCV's and PCL's, in the same
-// run, with the angular error of each. Usage: surface_bench [RESULT.json]
+// run, with the angular error of each. Usage: surface_bench [--loaded] [RESULT.json]
 #include <pcl/features/integral_image_normal.h>
 #include <pcl/surface/organized_fast_mesh.h>
 
@@ -10,6 +10,7 @@
 #include <opencv2/core.hpp>
 #include <opencv2/rgbd.hpp>
 
+#include "bench/loaded.h"
 #include "measure/time_graph.h"
 #include "sextant/core/random.h"
 #include "sextant/surface/normals.h"
@@ -250,6 +251,16 @@ void compare_normals(std::vector<Row>& rows) {
   }
 }
 
+void pcl_triangulate(const PclCloud::Ptr& cloud, float max_edge_m,
+                     std::vector<pcl::Vertices>& polygons) {
+  PclMesh mesh;
+  mesh.setInputCloud(cloud);
+  mesh.setTriangulationType(PclMesh::TRIANGLE_LEFT_CUT);
+  mesh.setMaxEdgeLength(max_edge_m);
+  polygons.clear();
+  mesh.reconstruct(polygons);
+}
+
 void compare_triangulation(std::vector<Row>& rows) {
   const Scene scene = make_scene(0.001);
   const Context context = Context::cpu();
@@ -271,14 +282,7 @@ void compare_triangulation(std::vector<Row>& rows) {
   const float max_edge_m = edge_limits(statistics.host()[0], {}).max_edge_m;
   const PclCloud::Ptr cloud = pcl_cloud(scene);
   std::vector<pcl::Vertices> polygons;
-  const auto peer = [&] {
-    PclMesh mesh;
-    mesh.setInputCloud(cloud);
-    mesh.setTriangulationType(PclMesh::TRIANGLE_LEFT_CUT);
-    mesh.setMaxEdgeLength(max_edge_m);
-    polygons.clear();
-    mesh.reconstruct(polygons);
-  };
+  const auto peer = [&] { pcl_triangulate(cloud, max_edge_m, polygons); };
   const auto times = times_of({cut, list, measure, peer});
   const double peer_ms = spread_of(times[3]).median;
   rows.push_back({"triangulation, VGA, mask, PCL OrganizedFastMesh",
@@ -304,6 +308,34 @@ void compare_triangulation(std::vector<Row>& rows) {
                   {},
                   {}});
   rows.push_back({"statistics, VGA, robust", "ms", {}, spread_of(times[2]).median, {}, {}});
+}
+
+/// The same work for a loaded run.
+Contest triangulation_contest(const Scene& scene) {
+  struct State {
+    Context context = Context::cpu();
+    Image<Vec3f> points;
+    Image<Vec3f> normals;
+    Buffer<SurfaceStatistics> statistics{context, 1};
+    StatisticsWorkspace workspace;
+    Image<std::uint8_t> cells{context, kWidth - 1, kHeight - 1};
+    PclCloud::Ptr cloud;
+    std::vector<pcl::Vertices> polygons;
+  };
+  const auto state = std::make_shared<State>();
+  State& s = *state;
+  s.points = Image<Vec3f>(copy(s.context, scene.points), kWidth, kHeight);
+  s.normals = estimate_normals(s.context, s.points);
+  s.cloud = pcl_cloud(scene);
+  surface_statistics_into(s.context, s.points, s.normals, {}, s.statistics, s.workspace);
+  const float max_edge_m = edge_limits(s.statistics.host()[0], {}).max_edge_m;
+  return {"triangulation, VGA, mask and index list",
+          [state, &s] {
+            triangulate_into(s.context, s.points, s.normals, s.statistics, {}, s.cells);
+            triangle_indices(s.context, s.cells);
+          },
+          {{"PCL OrganizedFastMesh",
+            [&s, max_edge_m] { pcl_triangulate(s.cloud, max_edge_m, s.polygons); }}}};
 }
 
 /// Normals, statistics and triangulation as one recorded sequence, data resident.
@@ -352,9 +384,23 @@ int run(const std::string& file) {
   return 0;
 }
 
+std::vector<Contest> contests() {
+  const Scene scene = make_scene(0.001);
+  Contest normals{"normals 7x7, VGA", {}, {}};
+  for (const Contender& contender : normals_contenders(scene)) {
+    if (contender.name == "ours, ray") {
+      normals.ours = contender.run;
+    } else if (!contender.name.starts_with("ours")) {
+      normals.peers.push_back({contender.name, contender.run});
+    }
+  }
+  return {normals, triangulation_contest(scene)};
+}
+
 }  // namespace
 }  // namespace sextant::measure
 
 int main(int argc, char** argv) {
-  return sextant::measure::run_main(argc, argv, sextant::measure::run);
+  return sextant::measure::run_main(argc, argv, sextant::measure::run, "surface",
+                                    sextant::measure::contests);
 }

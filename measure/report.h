@@ -86,7 +86,7 @@ inline void publish(const std::string& name, const std::string& device,
 }
 
 /// The main function of a benchmark: `run` gets the file for the results, or an empty name.
-inline int run_main(int argc, char** argv, int (*run)(const std::string& file)) {
+inline int run_main(int argc, char** argv, const std::function<int(const std::string& file)>& run) {
   if (argc > 2 || (argc == 2 && argv[1][0] == '-')) {
     std::fprintf(stderr, "usage: %s [RESULT.json]\n", argv[0]);
     return 2;
