@@ -29,6 +29,28 @@ TEST(CloudCurvatureContract, ProposesARadiusFromTheDensity) {
   }
 }
 
+TEST(CloudCurvatureContract, NeedsPointsThatDetermineAQuadric) {
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    // Collinear, coincident, too few, and on two lines that cross: none determines a quadric.
+    std::vector<Vec3f> line, same(50, Vec3f{1, 2, 3}), cross_of_lines;
+    for (int i = 0; i < 50; ++i) {
+      line.push_back(Vec3f{1, 2, -4} * (static_cast<float>(i) / 64));
+      const float along = static_cast<float>(i - 25) / 256;
+      cross_of_lines.push_back(i % 2 ? Vec3f{along, 0, 1} : Vec3f{0, along, 1});
+    }
+    std::vector<Vec3f> few{{0, 0, 1}, {0.1f, 0, 1}, {0, 0.1f, 1}, {0.1f, 0.1f, 1}};
+    for (const auto* points : {&line, &same, &few, &cross_of_lines}) {
+      for (const std::uint8_t valid :
+           to_host(context,
+                   estimate_cloud_curvature(context, copy(context, *points), {}, {.radius_m = 0.5f})
+                       .valid)) {
+        EXPECT_EQ(valid, 0);
+      }
+    }
+  }
+}
+
 TEST(CloudCurvatureContract, RefusesMisuse) {
   const Context context = Context::cpu(1);
   const std::vector<Vec3f> points{{0, 0, 1}, {1, 0, 1}, {0, 1, 1}};
