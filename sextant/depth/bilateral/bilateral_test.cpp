@@ -13,7 +13,6 @@
 
 namespace sextant {
 
-using namespace detail::bilateral;
 namespace {
 
 /// The formula, word for word, in double.

@@ -28,8 +28,7 @@ TEST(VotingSecondPass, SticksFollowCircles) {
     };
     const Vec3f n = on_sphere(0), m = on_sphere(1);
     const Vec3f d = (n - m) * 0.3f;
-    StickVote<float> vote{};
-    stick_vote(d.x, d.y, d.z, 1.0f / norm_sq(d), n.x, n.y, n.z, vote);
+    const StickVote<float> vote = stick_vote(d.x, d.y, d.z, 1.0f / norm_sq(d), n.x, n.y, n.z);
     EXPECT_LT(angle_deg({vote.x, vote.y, vote.z}, m), 0.01);
     // sin θ is half the chord over the radius.
     EXPECT_NEAR(vote.cosine_sq, 1 - norm_sq(n - m) / 4, 1e-5f);
