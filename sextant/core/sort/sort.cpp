@@ -67,7 +67,8 @@ void sort_cpu(const Context& context, View<Key> keys, std::uint32_t* values, Sor
   View<Key> from = keys;
   View<Key> to = spare_keys;
   std::uint32_t* from_values = values;
-  std::uint32_t* to_values = spare_values.data;
+  // Room for nothing may be memory of an earlier call: without values there is no place for them.
+  std::uint32_t* to_values = values ? spare_values.data : nullptr;
   // One part per thread: the answer of a stable sort does not depend on the parts.
   const std::int64_t part =
       std::max<std::int64_t>(4096, (keys.size + context.threads() - 1) / context.threads());

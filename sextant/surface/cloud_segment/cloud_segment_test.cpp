@@ -225,16 +225,17 @@ TEST(SegmentCloud, RefusesWrongArguments) {
   Buffer<SurfaceRegion> regions(context, region_capacity(9000, 50));
   Workspace workspace;
   const auto into = [&](const NeighbourGrid& with, float radius_m) {
-    return testing::error_message([&] {
-      segment_cloud_into(context, with, p, n, {}, {.radius_m = radius_m}, labels, regions, count,
-                         workspace);
-    });
+    segment_cloud_into(context, with, p, n, {}, {.radius_m = radius_m}, labels, regions, count,
+                       workspace);
   };
-  EXPECT_TRUE(testing::mentions(into(grid, 0.0f), "radius_m"));
-  EXPECT_TRUE(testing::mentions(into(NeighbourGrid{}, 0.1f), "grid: is empty"));
-  EXPECT_TRUE(testing::mentions(into(build_neighbour_grid(context, points), 0.1f),
+  const auto message = [&](const NeighbourGrid& with, float radius_m) {
+    return testing::error_message([&] { into(with, radius_m); });
+  };
+  EXPECT_TRUE(testing::mentions(message(grid, 0.0f), "radius_m"));
+  EXPECT_TRUE(testing::mentions(message(NeighbourGrid{}, 0.1f), "grid: is empty"));
+  EXPECT_TRUE(testing::mentions(message(build_neighbour_grid(context, points), 0.1f),
                                 "grid: was built from 5 points, not from 9000"));
-  EXPECT_EQ(into(grid, 0.1f), "");
+  EXPECT_NO_THROW(into(grid, 0.1f));
 }
 
 }  // namespace

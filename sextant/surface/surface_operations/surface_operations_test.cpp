@@ -71,7 +71,8 @@ TEST(SurfaceOperations, AMeshHasTheNormalsOfItsTriangles) {
     for (std::size_t i = 0; i < points.size(); ++i) {
       outward += dot(normals[i], normalized(points[i] - centre)) > 0.5f;
     }
-    EXPECT_GT(10 * outward, 9 * points.size());  // an apple has a dent
+    EXPECT_GT(static_cast<double>(outward),
+              0.9 * static_cast<double>(points.size()));  // an apple has a dent
     estimate_resolution(context, surface);
     EXPECT_GT(surface.resolution_m, 1e-4f);
   }
