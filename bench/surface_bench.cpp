@@ -11,69 +11,19 @@
 #include <opencv2/rgbd.hpp>
 
 #include "bench/loaded.h"
+#include "bench/sphere_scene.h"
 #include "measure/time_graph.h"
-#include "sextant/core/random.h"
 #include "sextant/surface/normals.h"
 #include "sextant/surface/triangulate.h"
 
 namespace sextant::measure {
 namespace {
 
-constexpr int kWidth = 640;
-constexpr int kHeight = 480;
-constexpr double kFocal_px = 525;
 constexpr int kTurns = 21;
 
 using PclCloud = pcl::PointCloud<pcl::PointXYZ>;
 using PclMethod = pcl::IntegralImageNormalEstimation<pcl::PointXYZ, pcl::Normal>;
 using PclMesh = pcl::OrganizedFastMesh<pcl::PointXYZ>;
-
-/// A sphere of 0.1 m radius at 1 m in front of a tilted wall at 1.5 m.
-struct Scene {
-  std::vector<Vec3f> points;
-  std::vector<Vec3d> sphere_normals;  ///< NaN where the error is not measured
-};
-
-Scene make_scene(double noise_m) {
-  Scene scene;
-  const Vec3d centre{0, 0, 1};
-  constexpr double kRadius_m = 0.1;
-  // 4 px inside the outline, so that no window of 7 x 7 sees the wall.
-  const double outline_px = kFocal_px * kRadius_m / std::sqrt(1 - kRadius_m * kRadius_m);
-  for (int v = 0; v < kHeight; ++v) {
-    for (int u = 0; u < kWidth; ++u) {
-      const double x = u - (kWidth - 1) / 2.0;
-      const double y = v - (kHeight - 1) / 2.0;
-      const Vec3d ray{x / kFocal_px, y / kFocal_px, 1};
-      const double a = norm_sq(ray);
-      const double discriminant = 1 - a * (1 - kRadius_m * kRadius_m);
-      const bool sphere = discriminant > 0;
-      const double depth = sphere ? (1 - std::sqrt(discriminant)) / a : 1.5 / (1 + 0.3 * ray.x);
-      const bool measured = sphere && std::hypot(x, y) < outline_px - 4 * std::sqrt(2.0);
-      scene.sphere_normals.push_back(measured ? (ray * depth - centre) / kRadius_m
-                                              : Vec3d{NAN, NAN, NAN});
-      const Random random{5, static_cast<std::uint64_t>(v * kWidth + u)};
-      scene.points.push_back(cast<float>(ray * (depth + noise_m * random.normal(0))));
-    }
-  }
-  return scene;
-}
-
-/// The mean angle to the truth, the normal's sign aside, over the pixels that have a normal.
-template <class NormalAt>
-double mean_error_deg(const Scene& scene, const NormalAt& normal_at) {
-  double sum = 0;
-  int count = 0;
-  for (std::size_t i = 0; i < scene.points.size(); ++i) {
-    if (!is_finite(scene.sphere_normals[i])) continue;
-    const Vec3d n = normal_at(i);
-    if (!is_finite(n)) continue;
-    const Vec3d& truth = scene.sphere_normals[i];
-    sum += std::atan2(norm(cross(n, truth)), std::abs(dot(n, truth)));
-    ++count;
-  }
-  return count > 0 ? sum / count * 180 / std::numbers::pi : NAN;
-}
 
 /// One way to make normals: its time and its error at each noise.
 struct Contender {
@@ -90,7 +40,7 @@ struct OpenCvNormals {
   cv::Ptr<cv::rgbd::RgbdNormals> estimator;
   bool from_depth = false;
 
-  OpenCvNormals(const Scene& scene, int method)
+  OpenCvNormals(const SphereScene& scene, int method)
       : points(kHeight, kWidth, CV_32FC3), depth(kHeight, kWidth, CV_32F) {
     from_depth = method == cv::rgbd::RgbdNormals::RGBD_NORMALS_METHOD_LINEMOD;
     for (int i = 0; i < kWidth * kHeight; ++i) {
@@ -111,7 +61,7 @@ struct OpenCvNormals {
   }
 };
 
-PclCloud::Ptr pcl_cloud(const Scene& scene) {
+PclCloud::Ptr pcl_cloud(const SphereScene& scene) {
   auto cloud = std::make_shared<PclCloud>(kWidth, kHeight);
   for (std::size_t i = 0; i < scene.points.size(); ++i) {
     (*cloud)[i] = {scene.points[i].x, scene.points[i].y, scene.points[i].z};
@@ -124,7 +74,7 @@ struct PclNormals {
   pcl::PointCloud<pcl::Normal> normals;
   PclMethod::NormalEstimationMethod method;
 
-  PclNormals(const Scene& scene, PclMethod::NormalEstimationMethod chosen)
+  PclNormals(const SphereScene& scene, PclMethod::NormalEstimationMethod chosen)
       : cloud(pcl_cloud(scene)), method(chosen) {}
   void run() {
     // The integral images are part of the work: they depend on the frame.
@@ -146,7 +96,7 @@ struct OurNormals {
   Image<Vec3f> normals;
   NormalsOptions options;
 
-  OurNormals(const Scene& scene, const NormalsOptions& chosen)
+  OurNormals(const SphereScene& scene, const NormalsOptions& chosen)
       : points(copy(context, scene.points), kWidth, kHeight),
         normals(context, kWidth, kHeight),
         options(chosen) {}
@@ -155,13 +105,13 @@ struct OurNormals {
 };
 
 template <class Estimator, class Method>
-Contender contender(const std::string& name, const Scene& scene, Method method) {
+Contender contender(const std::string& name, const SphereScene& scene, Method method) {
   auto estimator = std::make_shared<Estimator>(scene, method);
   return {name, [estimator] { estimator->run(); },
           [estimator](std::size_t i) { return estimator->normal_at(i); }};
 }
 
-std::vector<Contender> normals_contenders(const Scene& scene) {
+std::vector<Contender> normals_contenders(const SphereScene& scene) {
   std::vector<Contender> all;
   all.push_back(contender<OurNormals>("ours, ray", scene, NormalsOptions{}));
   all.push_back(
@@ -211,7 +161,7 @@ void add_ratio(const std::string& what, double ratio, double goal, std::vector<R
 
 void compare_normals(std::vector<Row>& rows) {
   for (const double noise_mm : {0.0, 1.0, 3.0}) {
-    const Scene scene = make_scene(noise_mm / 1000);
+    const SphereScene scene = make_sphere_scene(noise_mm / 1000);
     const std::vector<Contender> all = normals_contenders(scene);
     std::vector<std::function<void()>> works;
     for (const Contender& c : all) works.push_back(c.run);
@@ -262,7 +212,7 @@ void pcl_triangulate(const PclCloud::Ptr& cloud, float max_edge_m,
 }
 
 void compare_triangulation(std::vector<Row>& rows) {
-  const Scene scene = make_scene(0.001);
+  const SphereScene scene = make_sphere_scene(0.001);
   const Context context = Context::cpu();
   const Image<Vec3f> points(copy(context, scene.points), kWidth, kHeight);
   const Image<Vec3f> normals = estimate_normals(context, points);
@@ -311,13 +261,13 @@ void compare_triangulation(std::vector<Row>& rows) {
 }
 
 /// The same work for a loaded run.
-Contest triangulation_contest(const Scene& scene) {
+Contest triangulation_contest(const SphereScene& scene) {
   struct State {
     Context context = Context::cpu();
     Image<Vec3f> points;
     Image<Vec3f> normals;
     Buffer<SurfaceStatistics> statistics{context, 1};
-    StatisticsWorkspace workspace;
+    Workspace workspace;
     Image<std::uint8_t> cells{context, kWidth - 1, kHeight - 1};
     PclCloud::Ptr cloud;
     std::vector<pcl::Vertices> polygons;
@@ -342,7 +292,7 @@ Contest triangulation_contest(const Scene& scene) {
 void time_chain_on_cuda(std::vector<Row>& rows) {
   const Context context = Context::best();
   if (!context.is_cuda()) return;
-  const Image<Vec3f> points(copy(context, make_scene(0.001).points), kWidth, kHeight);
+  const Image<Vec3f> points(copy(context, make_sphere_scene(0.001).points), kWidth, kHeight);
   Image<Vec3f> normals(context, kWidth, kHeight);
   Buffer<SurfaceStatistics> statistics(context, 1);
   Workspace workspace;
@@ -385,7 +335,7 @@ int run(const std::string& file) {
 }
 
 std::vector<Contest> contests() {
-  const Scene scene = make_scene(0.001);
+  const SphereScene scene = make_sphere_scene(0.001);
   Contest normals{"normals 7x7, VGA", {}, {}};
   for (const Contender& contender : normals_contenders(scene)) {
     if (contender.name == "ours, ray") {

@@ -97,6 +97,17 @@ struct SphereSurface {
   }
 };
 
+/// A ball, and a wall at z = wall_m where the ray misses it.
+struct BallBeforeWall {
+  SphereSurface ball;
+  double wall_m = 1;
+
+  std::optional<Hit> operator()(const Vec3d& ray) const {
+    const std::optional<Hit> hit = ball(ray);
+    return hit ? hit : PlaneSurface{wall_m}(ray);
+  }
+};
+
 /// Its axis is parallel to y.
 struct CylinderSurface {
   Vec3d centre{0, 0, 1};

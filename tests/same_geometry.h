@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sextant/core/random.h"
 #include "sextant/geometry/mesh.h"
@@ -16,6 +17,11 @@ namespace sextant::testing {
 
 inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+inline std::vector<Vec3i> triangles_of(const TriangleMesh& mesh) {
+  const auto triangles = mesh.triangles.host();
+  return {triangles.begin(), triangles.end()};
 }
 
 /// Bit by bit, so that NaN equals itself and -0 differs from 0.

@@ -73,16 +73,25 @@ void for_each_voter(const std::vector<Vec3f>& voters, const Vec3f& place,
   }
 }
 
-inline std::vector<OracleVote> oracle_votes(const std::vector<Vec3f>& voters,
-                                            const std::vector<Vec3f>& votees,
-                                            const VotingOptions& options) {
+/// What `collect(place, result)` gathers at each votee; a hole gets no vote.
+template <class Collect>
+std::vector<OracleVote> at_every_votee(const std::vector<Vec3f>& votees, const Collect& collect) {
   std::vector<OracleVote> results;
   for (const Vec3f& place : votees) {
     OracleVote& result = results.emplace_back();
-    if (!is_finite(place)) {
+    if (is_finite(place)) {
+      collect(place, result);
+    } else {
       result.tensor.xx = NAN;
-      continue;
     }
+  }
+  return results;
+}
+
+inline std::vector<OracleVote> oracle_votes(const std::vector<Vec3f>& voters,
+                                            const std::vector<Vec3f>& votees,
+                                            const VotingOptions& options) {
+  return at_every_votee(votees, [&](const Vec3f& place, OracleVote& result) {
     const double self = options.self_vote ? 1.0 : 0.0;
     result.tensor = {self, 0, 0, self, 0, self};
     for_each_voter(voters, place, options, result,
@@ -91,8 +100,7 @@ inline std::vector<OracleVote> oracle_votes(const std::vector<Vec3f>& voters,
                                      outer(d) * (weight / d_sq);
                      ++result.votes;
                    });
-  }
-  return results;
+  });
 }
 
 /// Stick votes of the normals that ball votes gave the voters.
@@ -100,13 +108,7 @@ inline std::vector<OracleVote> oracle_sticks(const std::vector<Vec3f>& voters,
                                              const HostVotes& ball,
                                              const std::vector<Vec3f>& votees,
                                              const VotingOptions& options) {
-  std::vector<OracleVote> results;
-  for (const Vec3f& place : votees) {
-    OracleVote& result = results.emplace_back();
-    if (!is_finite(place)) {
-      result.tensor.xx = NAN;
-      continue;
-    }
+  return at_every_votee(votees, [&](const Vec3f& place, OracleVote& result) {
     for_each_voter(voters, place, options, result,
                    [&](std::size_t j, const Vec3d& d, double d_sq, double weight) {
                      if (!is_finite(ball.normals[j])) return;
@@ -120,8 +122,7 @@ inline std::vector<OracleVote> oracle_sticks(const std::vector<Vec3f>& voters,
                      result.tensor = result.tensor + outer(n - r * (2 * sine)) * scale;
                      ++result.votes;
                    });
-  }
-  return results;
+  });
 }
 
 /// Within what the header promises.

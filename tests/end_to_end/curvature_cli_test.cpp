@@ -27,12 +27,8 @@ const Vec3d kCentre{0, 0, 0.5};
 constexpr std::size_t kMiddle = kHeight / 2 * kWidth + kWidth / 2;
 
 testing::OrganisedScene ball_before_wall() {
-  return testing::look_at(
-      [](const Vec3d& ray) {
-        const auto ball = testing::SphereSurface{kCentre, kRadius_m}(ray);
-        return ball ? ball : testing::PlaneSurface{0.8}(ray);
-      },
-      {.width = kWidth, .height = kHeight, .focal_px = kFocal_px});
+  return testing::look_at(testing::BallBeforeWall{{kCentre, kRadius_m}, 0.8},
+                          {.width = kWidth, .height = kHeight, .focal_px = kFocal_px});
 }
 
 /// The property of every point.

@@ -32,12 +32,9 @@ const Vec3d kCentre{0, 0, 1};
 class DescribeCli : public testing::CommandLine {
  protected:
   void prepare() override {
-    const testing::OrganisedScene scene = testing::look_at(
-        [](const Vec3d& ray) {
-          const auto ball = testing::SphereSurface{kCentre, kRadius_m}(ray);
-          return ball ? ball : testing::PlaneSurface{1.4}(ray);
-        },
-        {.width = kWidth, .height = kHeight, .focal_px = kFocal_px});
+    const testing::OrganisedScene scene =
+        testing::look_at(testing::BallBeforeWall{{kCentre, kRadius_m}, 1.4},
+                         {.width = kWidth, .height = kHeight, .focal_px = kFocal_px});
     Image<float> depth(Context::cpu(), kWidth, kHeight);
     Image<Rgb8> color(Context::cpu(), kWidth, kHeight);
     for (std::size_t i = 0; i < scene.points.size(); ++i) {

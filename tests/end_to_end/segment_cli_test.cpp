@@ -23,12 +23,8 @@ constexpr double kFocal_px = 262.5;
 
 /// A ball of 60 mm before a wall at 1 m.
 testing::OrganisedScene ball_and_wall() {
-  return testing::look_at(
-      [](const Vec3d& ray) {
-        const auto ball = testing::SphereSurface{{0, 0, 0.6}, 0.06}(ray);
-        return ball ? ball : testing::PlaneSurface{1.0}(ray);
-      },
-      {.width = kWidth, .height = kHeight, .focal_px = kFocal_px});
+  return testing::look_at(testing::BallBeforeWall{{{0, 0, 0.6}, 0.06}, 1.0},
+                          {.width = kWidth, .height = kHeight, .focal_px = kFocal_px});
 }
 
 class SegmentCli : public testing::CommandLine {

@@ -6,19 +6,13 @@
 #include "sextant/io/camera_json.h"
 #include "sextant/io/jpeg.h"
 #include "sextant/io/png.h"
+#include "tests/make_image.h"
 
 namespace sextant::fuzz {
 
 namespace {
 
-template <class T, class Value>
-Image<T> make_image(int width, int height, Value&& value) {
-  Image<T> image(Context::cpu(1), width, height);
-  for (int v = 0; v < height; ++v) {
-    for (int u = 0; u < width; ++u) image(u, v) = value(u, v);
-  }
-  return image;
-}
+using testing::make_image;
 
 void write_picture_seeds(const std::filesystem::path& root) {
   const auto colour = make_image<Rgb8>(19, 13, [](int u, int v) {

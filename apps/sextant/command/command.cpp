@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 
 #include "sextant/core/error.h"
 #include "sextant/io/geometry_file.h"
@@ -20,7 +21,7 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
   command
       ->add_option("--threads", options.threads,
                    "threads on the CPU; without it as many as the process may use")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()))
       ->type_name("N");
   // Contexts for work beside the main one, and the peers that `reproduce` starts, follow this.
   command->parse_complete_callback([&options] {

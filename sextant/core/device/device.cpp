@@ -8,6 +8,7 @@
 
 #include "sextant/core/build_config.h"
 #include "sextant/core/cuda/backend.h"
+#include "sextant/core/simd/instruction_set.h"
 #include "sextant/core/threads/thread_count.h"
 
 namespace sextant {
@@ -25,9 +26,15 @@ std::string cpu_name() {
 }
 
 std::string cpu_instruction_set() {
+  switch (detail::supported_instruction_set()) {
+    case detail::InstructionSet::kAvx512:
+      return "avx512";
+    case detail::InstructionSet::kAvx2:
+      return "avx2";
+    case detail::InstructionSet::kPortable:
+      break;
+  }
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) return "avx512";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "avx2";
   return "x86-64-v2";
 #elif defined(__aarch64__)
   return "neon";

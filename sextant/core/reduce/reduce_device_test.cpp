@@ -22,8 +22,12 @@ std::vector<float> noise(std::int64_t count, std::uint64_t seed) {
   return values;
 }
 
-template <class T, class Reduce>
-T reduced(const Context& context, const std::vector<T>& values, const Reduce& reduce) {
+/// One of reduce_sum, reduce_min and reduce_max.
+template <class T>
+using Reduce = void (*)(const Context&, View<const T>, View<T>);
+
+template <class T>
+T reduced(const Context& context, const std::vector<T>& values, Reduce<T> reduce) {
   const Buffer<T> there = copy(context, values);
   Buffer<T> result(context, 1);
   reduce(context, there.view(), result.view());

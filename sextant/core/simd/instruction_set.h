@@ -1,64 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include <utility>
 
-// Functions that exist once for each instruction set, and the choice at run time. Host only.
-
-#define SEXTANT_FOR_ANY __attribute__((flatten))
-#if defined(__x86_64__)
-#define SEXTANT_FOR_AVX512 \
-  __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,bmi,bmi2"), flatten))
-#define SEXTANT_FOR_AVX2 __attribute__((target("avx2,bmi,bmi2"), flatten))
-#else
-#define SEXTANT_FOR_AVX512 SEXTANT_FOR_ANY
-#define SEXTANT_FOR_AVX2 SEXTANT_FOR_ANY
-#endif
+// Host code that is compiled once for each instruction set, and the choice at run time. Host only.
+//
+// Such code is a functor whose call operator takes a set as its first argument and uses packs of
+// that set (lanes.h):
+//
+//     struct SumOfRow {
+//       template <class Set>
+//       void operator()(Set, int row) const;
+//     };
+//     run_widest(SumOfRow{...}, row);
+//
+// Everything that the functor calls is inlined into one function for each set, so that plain
+// templates in between need no attribute. What must stay outside is marked noinline.
 
 namespace sextant::detail {
 
-/// Whether the processor runs what SEXTANT_FOR_AVX512 compiles.
-inline bool has_avx512() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+/// In ascending width.
+enum class InstructionSet { kPortable, kAvx2, kAvx512 };
+
+/// What every processor of the architecture has: on x86-64, SSE4.2.
+struct Portable {
+  static constexpr InstructionSet kSet = InstructionSet::kPortable;
+  static constexpr int kBytes = 16;                       ///< of a register
+  static constexpr int kFloats = kBytes / sizeof(float);  ///< in a register
+#if defined(__aarch64__)
+  static constexpr bool kFused = true;  ///< whether multiply_add rounds once
 #else
-  return false;
+  static constexpr bool kFused = false;
 #endif
+};
+
+/// AVX2 with FMA and BMI.
+struct Avx2 {
+  static constexpr InstructionSet kSet = InstructionSet::kAvx2;
+  static constexpr int kBytes = 32;
+  static constexpr int kFloats = kBytes / sizeof(float);
+  static constexpr bool kFused = true;
+};
+
+/// AVX-512 F, VL, BW and DQ.
+struct Avx512 {
+  static constexpr InstructionSet kSet = InstructionSet::kAvx512;
+  static constexpr int kBytes = 64;
+  static constexpr int kFloats = kBytes / sizeof(float);
+  static constexpr bool kFused = true;
+};
+
+#if defined(__x86_64__)
+#define SEXTANT_TARGET_AVX2 __attribute__((target("avx2,fma,bmi,bmi2")))
+#define SEXTANT_TARGET_AVX512 \
+  __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma,bmi,bmi2")))
+#else
+#define SEXTANT_TARGET_AVX2
+#define SEXTANT_TARGET_AVX512
+#endif
+
+/// The widest that this processor has.
+InstructionSet supported_instruction_set();
+
+/// The one that run_widest takes: the widest that the processor has and that no limit forbids.
+InstructionSet chosen_instruction_set();
+
+/// For tests and benchmarks: as long as it lives, all threads of the process take no wider set.
+class InstructionSetLimit {
+ public:
+  explicit InstructionSetLimit(InstructionSet widest);
+  ~InstructionSetLimit();
+  InstructionSetLimit(const InstructionSetLimit&) = delete;
+  InstructionSetLimit& operator=(const InstructionSetLimit&) = delete;
+
+ private:
+  InstructionSet before_;
+};
+
+template <class Job, class... Arguments>
+__attribute__((flatten)) void run_on(Portable set, const Job& job, Arguments&&... arguments) {
+  job(set, std::forward<Arguments>(arguments)...);
 }
-inline bool has_avx2() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("bmi2");
-#else
-  return false;
-#endif
+template <class Job, class... Arguments>
+__attribute__((flatten)) SEXTANT_TARGET_AVX2 void run_on(Avx2 set, const Job& job,
+                                                         Arguments&&... arguments) {
+  job(set, std::forward<Arguments>(arguments)...);
+}
+template <class Job, class... Arguments>
+__attribute__((flatten)) SEXTANT_TARGET_AVX512 void run_on(Avx512 set, const Job& job,
+                                                           Arguments&&... arguments) {
+  job(set, std::forward<Arguments>(arguments)...);
 }
 
-/// The widest of three variants of a function that this processor runs.
-template <class Function>
-Function* best_variant(Function* avx512, Function* avx2, Function* any) {
-  if (has_avx512()) return avx512;
-  return has_avx2() ? avx2 : any;
+/// Calls job(set, std::forward<Arguments>(arguments)...), compiled for the set that is chosen.
+template <class Job, class... Arguments>
+void run_widest(const Job& job, Arguments&&... arguments) {
+#if defined(__x86_64__)
+  switch (chosen_instruction_set()) {
+    case InstructionSet::kAvx512:
+      return run_on(Avx512{}, job, std::forward<Arguments>(arguments)...);
+    case InstructionSet::kAvx2:
+      return run_on(Avx2{}, job, std::forward<Arguments>(arguments)...);
+    case InstructionSet::kPortable:
+      break;
+  }
+#endif
+  run_on(Portable{}, job, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace sextant::detail
-
-/// Defines run_widest(const Job&, begin, end), which calls job(begin, end) compiled for the widest
-/// registers of the processor. A macro, because GCC forgets `flatten` on templates.
-#define SEXTANT_RUN_WIDEST(Job)                                                              \
-  SEXTANT_FOR_AVX512 void run_avx512(const Job& job, std::int64_t begin, std::int64_t end) { \
-    job(begin, end);                                                                         \
-  }                                                                                          \
-  SEXTANT_FOR_AVX2 void run_avx2(const Job& job, std::int64_t begin, std::int64_t end) {     \
-    job(begin, end);                                                                         \
-  }                                                                                          \
-  SEXTANT_FOR_ANY void run_portable(const Job& job, std::int64_t begin, std::int64_t end) {  \
-    job(begin, end);                                                                         \
-  }                                                                                          \
-  void run_widest(const Job& job, std::int64_t begin, std::int64_t end) {                    \
-    if (detail::has_avx512()) return run_avx512(job, begin, end);                            \
-    if (detail::has_avx2()) return run_avx2(job, begin, end);                                \
-    run_portable(job, begin, end);                                                           \
-  }

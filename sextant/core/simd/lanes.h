@@ -1,235 +1,237 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstring>
 #include <utility>
 
-#include "sextant/core/simd/lane_math.h"
-#include "sextant/core/vec.h"
+#include "sextant/core/host_device.h"
+#include "sextant/core/simd/register_x86.h"
 
-// Host code that treats N pixels at once. The same source is compiled for several instruction sets:
-// a function with a target attribute and `flatten` instantiates it, and the width that fits. Every
-// width does the same operations in the same order on each lane, so all give the same bits.
+// Packs of numbers that are treated alike, for host code that run_widest compiles. Every
+// instruction set and every width does the same operations in the same order on each lane, so all
+// give the same bits; only multiply_add may differ, where it says so.
 
 namespace sextant::detail {
 
-template <int N>
-struct LaneMask;
-
-/// N floats. The copy constructor is not the compiler's own, so that packs are passed in memory and
-/// their calling convention does not depend on the instruction set.
-template <int N>
-struct Lanes {
-  typedef float Floats __attribute__((vector_size(N * sizeof(float))));
-  typedef std::int32_t Ints __attribute__((vector_size(N * sizeof(float))));
-  typedef std::uint32_t Words __attribute__((vector_size(N * sizeof(float))));  // may wrap
-  static constexpr int kCount = N;
-
-  Floats v;
-
-  Lanes() : v{} {}
-  Lanes(float value) : v(Floats{} + value) {}
-  Lanes(const Lanes& other) : v(other.v) {}
-  Lanes& operator=(const Lanes& other) {
-    v = other.v;
-    return *this;
-  }
-
-  static Lanes load(const float* from) {
-    Lanes lanes;
-    std::memcpy(&lanes.v, from, sizeof(Floats));
-    return lanes;
-  }
-  void store(float* to) const { std::memcpy(to, &v, sizeof(Floats)); }
-
-  friend Lanes operator+(Lanes a, const Lanes& b) {
-    a.v += b.v;
-    return a;
-  }
-  friend Lanes operator-(Lanes a, const Lanes& b) {
-    a.v -= b.v;
-    return a;
-  }
-  friend Lanes operator*(Lanes a, const Lanes& b) {
-    a.v *= b.v;
-    return a;
-  }
-  friend Lanes operator/(Lanes a, const Lanes& b) {
-    a.v /= b.v;
-    return a;
-  }
-  Lanes operator-() const {
-    Lanes result;
-    result.v = -v;
-    return result;
-  }
-  friend LaneMask<N> operator<(const Lanes& a, const Lanes& b) { return LaneMask<N>::less(a, b); }
-  friend LaneMask<N> operator>(const Lanes& a, const Lanes& b) { return LaneMask<N>::less(b, a); }
-  friend LaneMask<N> operator<=(const Lanes& a, const Lanes& b) {
-    return LaneMask<N>::not_more(a, b);
-  }
-  friend LaneMask<N> operator>=(const Lanes& a, const Lanes& b) {
-    return LaneMask<N>::not_more(b, a);
-  }
+/// How N lanes of T lie in registers of a set: in one, or in as many as they fill.
+template <class T, int N, class Set>
+struct LaneLayout {
+  static constexpr int kAllBytes = N * static_cast<int>(sizeof(T));
+  static constexpr int kBytes = kAllBytes < Set::kBytes ? kAllBytes : Set::kBytes;
+  static constexpr int kParts = kAllBytes / kBytes;
+  static constexpr int kPartLanes = N / kParts;
+  using Ops = RegisterOps<T, kBytes, Set>;
+  static_assert(kParts * kBytes == kAllBytes, "not a whole number of registers");
 };
 
-/// All bits of a lane are set where a comparison holds; NaN compares false.
-///
-/// GCC 12 makes good code of comparisons of 4 and 8 lanes, but takes joined comparisons of 16 one
-/// lane after the other. There the mask comes from the bits of the difference: it is negative and
-/// no NaN, or not negative and no NaN. (Infinity is then not equal to itself,
-/// and -0 is less than +0.)
-template <int N>
+/// Where a comparison of packs holds, for lanes of as many bytes; NaN compares false.
+template <int kLaneBytes, int N, class Set>
 struct LaneMask {
-  using Ints = typename Lanes<N>::Ints;
-  using Words = typename Lanes<N>::Words;
-  static constexpr bool kFromBits = N == 16;
-  Ints bits;
+  using Layout = LaneLayout<Signed<kLaneBytes>, N, Set>;
+  using Ops = typename Layout::Ops;
+  typename Ops::Mask part[Layout::kParts];
 
-  static LaneMask less(const Lanes<N>& a, const Lanes<N>& b) {
-    if constexpr (kFromBits) {
-      const Words difference = reinterpret_cast<Words>(bits_of(a - b).bits);
-      // Up to the bits of minus infinity, beyond which come the negative NaN.
-      return {reinterpret_cast<Ints>(difference & (difference + 0x007fffffu)) >> 31};
-    } else {
-      return {a.v < b.v};
-    }
-  }
-  static LaneMask not_more(const Lanes<N>& a, const Lanes<N>& b) {
-    if constexpr (kFromBits) {
-      const Words difference = reinterpret_cast<Words>(bits_of(b - a).bits);
-      return {~(reinterpret_cast<Ints>(difference | (0x7f800000u - difference)) >> 31)};
-    } else {
-      return {a.v <= b.v};
-    }
-  }
-
-  LaneMask(const Ints& set) : bits(set) {}
-  LaneMask(const LaneMask& other) : bits(other.bits) {}
+  LaneMask() {}
+  LaneMask(const LaneMask& other) { *this = other; }
   LaneMask& operator=(const LaneMask& other) {
-    bits = other.bits;
+    SEXTANT_UNROLL
+    for (int p = 0; p < Layout::kParts; ++p) part[p] = other.part[p];
     return *this;
   }
 
-  friend LaneMask operator&(const LaneMask& a, const LaneMask& b) { return {a.bits & b.bits}; }
+  friend LaneMask operator&(const LaneMask& a, const LaneMask& b) {
+    LaneMask result;
+    SEXTANT_UNROLL
+    for (int p = 0; p < Layout::kParts; ++p) Ops::both(a.part[p], b.part[p], result.part[p]);
+    return result;
+  }
+  friend LaneMask operator|(const LaneMask& a, const LaneMask& b) {
+    LaneMask result;
+    SEXTANT_UNROLL
+    for (int p = 0; p < Layout::kParts; ++p) Ops::either(a.part[p], b.part[p], result.part[p]);
+    return result;
+  }
 
-  void choose(const Lanes<N>& yes, const Lanes<N>& no, Lanes<N>& to) const {
-    if constexpr (kFromBits) {
-      const Ints chosen = (bits_of(yes).bits & bits) | (bits_of(no).bits & ~bits);
-      std::memcpy(&to.v, &chosen, sizeof chosen);
-    } else {
-      to.v = bits ? yes.v : no.v;
+  /// Bit i for lane i.
+  std::uint32_t bits() const {
+    std::uint32_t all = 0;
+    SEXTANT_UNROLL
+    for (int p = 0; p < Layout::kParts; ++p) all |= Ops::bits(part[p]) << p * Layout::kPartLanes;
+    return all;
+  }
+  bool any() const { return bits() != 0; }
+};
+
+/// N numbers: float, double, std::int32_t or std::int64_t. The copy constructor is not the
+/// compiler's own, so that packs are passed in memory and their calling convention does not depend
+/// on the instruction set.
+template <class T, int N, class Set>
+struct Lanes {
+  using Layout = LaneLayout<T, N, Set>;
+  using Ops = typename Layout::Ops;
+  using Part = typename Ops::V;
+  using Mask = LaneMask<sizeof(T), N, Set>;
+  static constexpr int kCount = N;
+  static constexpr int kParts = Layout::kParts;
+
+  Part part[kParts];
+
+  Lanes() {
+    SEXTANT_UNROLL
+    for (Part& p : part) p = Part{};
+  }
+  Lanes(T value) {
+    SEXTANT_UNROLL
+    for (Part& p : part) Ops::fill(value, p);
+  }
+  Lanes(const Lanes& other) { *this = other; }
+  Lanes& operator=(const Lanes& other) {
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) part[p] = other.part[p];
+    return *this;
+  }
+
+  static Lanes load(const T* from) { return load_bits(from); }
+  void store(T* to) const { store_bits(to); }
+  /// Whatever lies there, as if it were N numbers.
+  static Lanes load_bits(const void* from) {
+    Lanes lanes;
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) {
+      Ops::load(static_cast<const T*>(from) + p * Layout::kPartLanes, lanes.part[p]);
+    }
+    return lanes;
+  }
+  void store_bits(void* to) const {
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) {
+      Ops::store(part[p], static_cast<T*>(to) + p * Layout::kPartLanes);
     }
   }
-  bool any() const {
-    std::int64_t words[sizeof(Ints) / sizeof(std::int64_t)];
-    std::memcpy(words, &bits, sizeof(Ints));
-    std::int64_t all = 0;
-    for (const std::int64_t word : words) all |= word;
-    return all != 0;
+  T lane(int i) const { return part[i / Layout::kPartLanes][i % Layout::kPartLanes]; }
+
+  Lanes& operator+=(const Lanes& b) {
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) part[p] += b.part[p];
+    return *this;
+  }
+  Lanes& operator-=(const Lanes& b) {
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) part[p] -= b.part[p];
+    return *this;
+  }
+  Lanes& operator*=(const Lanes& b) {
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) part[p] *= b.part[p];
+    return *this;
+  }
+  Lanes& operator/=(const Lanes& b) {
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) part[p] /= b.part[p];
+    return *this;
+  }
+  friend Lanes operator+(Lanes a, const Lanes& b) { return a += b; }
+  friend Lanes operator-(Lanes a, const Lanes& b) { return a -= b; }
+  friend Lanes operator*(Lanes a, const Lanes& b) { return a *= b; }
+  friend Lanes operator/(Lanes a, const Lanes& b) { return a /= b; }
+  Lanes operator-() const {
+    Lanes result;
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) result.part[p] = -part[p];
+    return result;
+  }
+
+  friend Mask operator<(const Lanes& a, const Lanes& b) {
+    Mask mask;
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) Ops::less(a.part[p], b.part[p], mask.part[p]);
+    return mask;
+  }
+  friend Mask operator<=(const Lanes& a, const Lanes& b) {
+    Mask mask;
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) Ops::not_more(a.part[p], b.part[p], mask.part[p]);
+    return mask;
+  }
+  friend Mask operator==(const Lanes& a, const Lanes& b) {
+    Mask mask;
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) Ops::equal(a.part[p], b.part[p], mask.part[p]);
+    return mask;
+  }
+  friend Mask operator>(const Lanes& a, const Lanes& b) { return b < a; }
+  friend Mask operator>=(const Lanes& a, const Lanes& b) { return b <= a; }
+
+  /// Adds 1 where the mask holds; for integers.
+  void count_up(const Mask& mask) {
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) Ops::count_up(mask.part[p], part[p]);
+  }
+
+  /// The sum of all lanes: the upper half is added to the lower one until one is left.
+  T sum() const {
+    Lanes rest = *this;
+    SEXTANT_UNROLL
+    for (int half = kParts / 2; half > 0; half /= 2) {
+      SEXTANT_UNROLL
+      for (int p = 0; p < half; ++p) rest.part[p] += rest.part[p + half];
+    }
+    return sum_of(rest.part[0]);
+  }
+
+  /// Writes the lanes of the mask, one behind the other, and returns how many there are. What lies
+  /// behind them, up to N numbers in all, may be overwritten.
+  int compress(const Mask& mask, T* to) const {
+    int count = 0;
+    SEXTANT_UNROLL
+    for (int p = 0; p < kParts; ++p) count += Ops::compress(mask.part[p], part[p], to + count);
+    return count;
   }
 
  private:
-  static LaneMask bits_of(const Lanes<N>& lanes) {
-    LaneMask mask{Ints{}};
-    std::memcpy(&mask.bits, &lanes.v, sizeof mask.bits);
-    return mask;
+  template <class Whole>
+  static T sum_of(const Whole& v) {
+    constexpr int kHalf = sizeof(Whole) / sizeof(T) / 2;
+    if constexpr (kHalf == 1) {
+      return v[0] + v[1];
+    } else {
+      return sum_of_halves(v, std::make_integer_sequence<int, kHalf>());
+    }
+  }
+  template <class Whole, int... i>
+  static T sum_of_halves(const Whole& v, std::integer_sequence<int, i...>) {
+    constexpr int kHalf = sizeof...(i);
+    return sum_of(__builtin_shufflevector(v, v, i...) +
+                  __builtin_shufflevector(v, v, (i + kHalf)...));
   }
 };
 
-template <int N>
-struct LaneMath<Lanes<N>> {
-  using Floats = typename Lanes<N>::Floats;
+template <int N, class Set>
+using FloatLanes = Lanes<float, N, Set>;
+template <int N, class Set>
+using DoubleLanes = Lanes<double, N, Set>;
+template <int N, class Set>
+using IntLanes = Lanes<std::int32_t, N, Set>;
 
-  static Lanes<N> select(const LaneMask<N>& condition, const Lanes<N>& yes, const Lanes<N>& no) {
-    Lanes<N> result;
-    condition.choose(yes, no, result);
-    return result;
+/// The same numbers in another type; floating-point numbers are cut to whole ones. Four at a time
+/// where the size changes: GCC 12 makes one instruction of that, but not of eight.
+template <class To, class From, int N, class Set>
+Lanes<To, N, Set> convert(const Lanes<From, N, Set>& from) {
+  using Result = Lanes<To, N, Set>;
+  constexpr int kFromParts = Lanes<From, N, Set>::kParts;
+  Result to;
+  if constexpr (Result::kParts == kFromParts) {
+    static_assert(sizeof(To) == sizeof(From) || N == 4);
+    SEXTANT_UNROLL
+    for (int p = 0; p < kFromParts; ++p) {
+      to.part[p] = __builtin_convertvector(from.part[p], typename Result::Part);
+    }
+  } else {
+    static_assert(N == 4 && Result::kParts == 2 && kFromParts == 1);
+    const auto all = __builtin_convertvector(from.part[0], Vector<To, 4 * sizeof(To)>);
+    to.part[0] = __builtin_shufflevector(all, all, 0, 1);
+    to.part[1] = __builtin_shufflevector(all, all, 2, 3);
   }
-
-  /// Newton steps from an estimate that halves the exponent: far cheaper than a root and a
-  /// division. Two are wrong by 5e-6 at most, three by 2 units in the last place.
-  template <int kSteps>
-  static Lanes<N> newton_inverse_square_root(const Lanes<N>& value) {
-    typename Lanes<N>::Words bits;
-    std::memcpy(&bits, &value.v, sizeof bits);
-    bits = 0x5f375a86u - (bits >> 1);
-    Floats y;
-    std::memcpy(&y, &bits, sizeof y);
-    const Floats half = value.v * 0.5f;
-    for (int step = 0; step < kSteps; ++step) y = y * (1.5f - half * y * y);
-    Lanes<N> result;
-    result.v = y;
-    return result;
-  }
-  static Lanes<N> inverse_square_root(const Lanes<N>& value) {
-    return newton_inverse_square_root<3>(value);
-  }
-  /// For finite values; infinity gives minus infinity.
-  static Lanes<N> square_root(const Lanes<N>& value) { return value * inverse_square_root(value); }
-};
-
-namespace lanes {
-
-/// Lane i of the result is element 3 i + kComponent of the 3 N floats in a, b, c.
-template <int N, int kComponent, int... i>
-void take_third(const Lanes<N>& a, const Lanes<N>& b, const Lanes<N>& c, Lanes<N>& to,
-                std::integer_sequence<int, i...>) {
-  const typename Lanes<N>::Floats ab =
-      __builtin_shufflevector(a.v, b.v, (3 * i + kComponent < 2 * N ? 3 * i + kComponent : 0)...);
-  to.v = __builtin_shufflevector(ab, c.v,
-                                 (3 * i + kComponent < 2 * N ? i : 3 * i + kComponent - N)...);
-}
-
-/// Floats kPart N … of the sequence x0 y0 z0 x1 y1 z1 …
-template <int N, int kPart, int... i>
-void weave(const Vec3<Lanes<N>>& from, Lanes<N>& to, std::integer_sequence<int, i...>) {
-  const typename Lanes<N>::Floats xy = __builtin_shufflevector(
-      from.x.v, from.y.v,
-      ((kPart * N + i) % 3 == 2 ? 0 : (kPart * N + i) / 3 + N * ((kPart * N + i) % 3))...);
-  to.v = __builtin_shufflevector(xy, from.z.v,
-                                 ((kPart * N + i) % 3 == 2 ? N + (kPart * N + i) / 3 : i)...);
-}
-
-template <int kShift, int N, int... i>
-void shift(const Lanes<N>& a, const Lanes<N>& next, Lanes<N>& to,
-           std::integer_sequence<int, i...>) {
-  to.v = __builtin_shufflevector(a.v, next.v, (i + kShift)...);
-}
-
-}  // namespace lanes
-
-/// Lanes kShift, kShift + 1, … of a, continued by those of next.
-template <int kShift, int N>
-Lanes<N> shifted(const Lanes<N>& a, const Lanes<N>& next) {
-  Lanes<N> result;
-  lanes::shift<kShift>(a, next, result, std::make_integer_sequence<int, N>());
-  return result;
-}
-
-/// N points from memory, one coordinate each in a pack.
-template <int N>
-Vec3<Lanes<N>> load_points(const Vec3f* from) {
-  const float* floats = &from->x;
-  const Lanes<N> a = Lanes<N>::load(floats);
-  const Lanes<N> b = Lanes<N>::load(floats + N);
-  const Lanes<N> c = Lanes<N>::load(floats + 2 * N);
-  constexpr auto kAll = std::make_integer_sequence<int, N>();
-  Vec3<Lanes<N>> points;
-  lanes::take_third<N, 0>(a, b, c, points.x, kAll);
-  lanes::take_third<N, 1>(a, b, c, points.y, kAll);
-  lanes::take_third<N, 2>(a, b, c, points.z, kAll);
-  return points;
-}
-
-template <int N>
-void store_points(const Vec3<Lanes<N>>& points, Vec3f* to) {
-  constexpr auto kAll = std::make_integer_sequence<int, N>();
-  Lanes<N> part[3];
-  lanes::weave<N, 0>(points, part[0], kAll);
-  lanes::weave<N, 1>(points, part[1], kAll);
-  lanes::weave<N, 2>(points, part[2], kAll);
-  for (int k = 0; k < 3; ++k) part[k].store(&to->x + k * N);
+  return to;
 }
 
 }  // namespace sextant::detail

@@ -6,7 +6,7 @@
 #include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
 #include "sextant/depth/bilateral/math.h"
-#include "sextant/depth/bilateral/simd.h"
+#include "sextant/depth/bilateral/tile.h"
 
 namespace sextant {
 
@@ -17,7 +17,7 @@ namespace {
 void filter_on_cpu(const Context& context, const ImageView<const float>& depth_m,
                    const BilateralWeights& weights, const ImageView<float>& filtered_m) {
   const BilateralWindow window = bilateral_window(weights);
-  const BilateralTileFilter filter = fastest_bilateral_tile_filter();
+  const BilateralTileFilter filter{weights, window, depth_m, filtered_m};
   const std::int64_t columns = (depth_m.width + kBilateralTileWidth - 1) / kBilateralTileWidth;
   const std::int64_t rows = (depth_m.height + kBilateralTileHeight - 1) / kBilateralTileHeight;
   for_each_chunk(context, columns * rows, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -26,7 +26,7 @@ void filter_on_cpu(const Context& context, const ImageView<const float>& depth_m
       const int v = static_cast<int>(index / columns) * kBilateralTileHeight;
       const BilateralTile tile{u, v, std::min(kBilateralTileWidth, depth_m.width - u),
                                std::min(kBilateralTileHeight, depth_m.height - v)};
-      filter(tile, weights, window, depth_m, filtered_m);
+      detail::run_widest(filter, tile);
     }
   });
 }

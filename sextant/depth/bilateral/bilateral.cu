@@ -63,9 +63,8 @@ __global__ void __launch_bounds__(kThreads)
       for (int k = 0; k < kPixelsPerThread; ++k) {
         const int dv = row - radius - k;
         if (dv < -radius || dv > radius) continue;
-        add_neighbour<true>(center[k], neighbour,
-                            log2_column + weights.log2_spatial[dv < 0 ? -dv : dv], weight[k],
-                            difference[k]);
+        add_neighbour(center[k], neighbour, log2_column + weights.log2_spatial[dv < 0 ? -dv : dv],
+                      weight[k], difference[k]);
       }
     }
   }

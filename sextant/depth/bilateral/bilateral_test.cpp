@@ -8,8 +8,8 @@
 
 #include "sextant/core/graph.h"
 #include "sextant/core/random.h"
-#include "sextant/depth/bilateral/simd.h"
 #include "tests/devices.h"
+#include "tests/instruction_sets.h"
 
 namespace sextant {
 
@@ -114,22 +114,25 @@ TEST(Bilateral, VanishingSigmaGivesTheDepthBack) {
 }
 
 TEST(Bilateral, EveryInstructionSetGivesTheFormula) {
-  const Image<float> scene = rough_scene(64, 32, testing::seed_of_test());
+  const Image<float> scene = rough_scene(100, 50, testing::seed_of_test());
   for (const BilateralOptions& options :
        {BilateralOptions{}, BilateralOptions{.radius_px = 15, .sigma_space_px = 20}}) {
     const Image<double> expected = oracle(scene, options);
-    const BilateralWeights weights = bilateral_weights(options);
-    const BilateralWindow window = bilateral_window(weights);
-    for (const InstructionSet set :
-         {InstructionSet::kAvx512, InstructionSet::kAvx2, InstructionSet::kPortable}) {
-      SCOPED_TRACE(static_cast<int>(set));
-      const BilateralTileFilter filter = bilateral_tile_filter(set);
-      if (filter == nullptr) continue;
-      Image<float> result(Context::cpu(), 64, 32);
-      filter({0, 0, 64, 32}, weights, window, scene.view(), result.view());
-      expect_oracle(result, expected, options);
-    }
+    testing::for_each_instruction_set([&](detail::InstructionSet) {
+      expect_oracle(bilateral_filter(Context::cpu(2), scene, options), expected, options);
+    });
   }
+}
+
+TEST(Bilateral, SetsThatFuseGiveTheSameBits) {
+  const Image<float> scene = rough_scene(100, 50, testing::seed_of_test());
+  const auto filtered = [&](detail::InstructionSet widest) {
+    const detail::InstructionSetLimit limit(widest);
+    return to_host(Context::cpu(), bilateral_filter(Context::cpu(), scene).pixels());
+  };
+  if (detail::supported_instruction_set() < detail::InstructionSet::kAvx512) GTEST_SKIP();
+  EXPECT_TRUE(testing::same_bytes(filtered(detail::InstructionSet::kAvx512),
+                                  filtered(detail::InstructionSet::kAvx2)));
 }
 
 TEST(Bilateral, ConstantImageComesBackBitByBit) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cmath>
-#include <cstdint>
 
-#include "sextant/core/simd/approx_math.h"
+#include "sextant/core/simd/lane_math.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/valid_depth.h"
 
@@ -43,49 +41,17 @@ SEXTANT_HD inline float scaled_or_hole(float depth_m, float scale) {
   return is_valid_depth(depth_m) ? scaled : kScaledHole;
 }
 
-/// a b + c, rounded once where the machine does that in one instruction.
-template <bool kFused>
-SEXTANT_HD inline float multiply_add(float a, float b, float c) {
-  if constexpr (kFused) {
-    return std::fma(a, b, c);
-  } else {
-    return a * b + c;
-  }
-}
-
-/// 2^x for x <= 0, at least 2^-126: relative error below 3e-6, far less than a filtered depth
-/// shows. On the host the fourth-degree minimax polynomial of the fraction, which compilers
-/// vectorise; on the device its own instruction, with an error below 3e-7.
-template <bool kFused>
-SEXTANT_HD inline float exp2_of_non_positive(float x) {
-#if defined(__CUDA_ARCH__)
-  return approx_exp2(x);
-#else
-  constexpr float kRounder = 12582912.0f;  // 1.5 · 2^23: adding it rounds to a whole number
-  const float clamped = x > -126.0f ? x : -126.0f;
-  const float rounded = clamped + kRounder;
-  const float f = clamped - (rounded - kRounder);
-  float p = 0.00957010221f;
-  p = multiply_add<kFused>(p, f, 0.0559178591f);
-  p = multiply_add<kFused>(p, f, 0.240247443f);
-  p = multiply_add<kFused>(p, f, 0.693121791f);
-  p = multiply_add<kFused>(p, f, 0.999999285f);
-  // The low bits of `rounded` are the whole part; they go to the exponent.
-  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(p) +
-                              (std::bit_cast<std::uint32_t>(rounded) << 23));
-#endif
-}
-
-/// Adds one neighbour to Σ w and Σ w (V_q - V_p); depths are scaled. Differences keep the digits
-/// that sums of depths would lose.
-template <bool kFused>
-SEXTANT_HD inline void add_neighbour(float center, float neighbour, float log2_spatial,
-                                     float& weight_sum, float& difference_sum) {
-  const float difference = neighbour - center;
-  const float weight =
-      exp2_of_non_positive<kFused>(multiply_add<kFused>(-difference, difference, log2_spatial));
-  weight_sum += weight;
-  difference_sum = multiply_add<kFused>(weight, difference, difference_sum);
+/// Adds neighbours to Σ w and Σ w (V_q - V_p); depths are scaled, T is a number or a pack of
+/// numbers. Differences keep the digits that sums of depths would lose.
+template <class T>
+SEXTANT_HD inline void add_neighbour(const T& center, const T& neighbour, const T& log2_spatial,
+                                     T& weight_sum, T& difference_sum) {
+  using Math = LaneMath<T>;
+  const T difference = neighbour - center;
+  // A relative error of 3e-6 is far less than a filtered depth shows.
+  const T weight = Math::rough_exp2(Math::multiply_add(-difference, difference, log2_spatial));
+  weight_sum = weight_sum + weight;
+  difference_sum = Math::multiply_add(weight, difference, difference_sum);
 }
 
 /// The filtered depth of a pixel from its sums.

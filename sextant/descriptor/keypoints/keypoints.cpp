@@ -17,7 +17,6 @@ using namespace detail::keypoints;
 
 namespace {
 
-using detail::local_frame::DoubleLanes;
 using detail::local_frame::kFour;
 
 /// Compiled once, outside the loops over lanes.
@@ -32,7 +31,8 @@ struct SaliencyOfRange {
   IssLimits limits;
   double* saliency;
 
-  SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+  template <class Set>
+  void operator()(Set, std::int64_t begin, std::int64_t end) const {
     using detail::neighbours::CandidateTile;
     CandidateTile held;
     detail::neighbours::FloatColumns rows;
@@ -40,11 +40,10 @@ struct SaliencyOfRange {
     auto gathered = [&](const CandidateTile& tile) {
       rows.reserve(detail::neighbours::kPayload, tile.count());
     };
-    auto found = [&](const GridPoint& query, const CandidateTile& tile,
-                     float radius_sq) SEXTANT_INLINED {
-      const std::int64_t count = detail::neighbours::select_within(
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float radius_sq) {
+      const std::int64_t count = detail::neighbours::select_within<Set>(
           detail::local_frame::columns_of(tile, nullptr, 0), query.position, radius_sq, rows);
-      saliency[at++] = saliency_cpu(scatter(rows, count), count, limits);
+      saliency[at++] = saliency_cpu(scatter<Set>(rows, count), count, limits);
     };
     auto none = [&](const GridPoint&) { saliency[at++] = 0.0; };
     detail::neighbours::search_cells_within(grid, grid.points, begin, end, limits.salient_radius_m,
@@ -52,14 +51,14 @@ struct SaliencyOfRange {
   }
 
  private:
-  SEXTANT_INLINE static Sym3d scatter(const detail::neighbours::FloatColumns& rows,
-                                      std::int64_t count) {
-    DoubleLanes xx{}, xy{}, xz{}, yy{}, yz{}, zz{};
+  template <class Set>
+  static Sym3d scatter(const detail::neighbours::FloatColumns& rows, std::int64_t count) {
+    using Four = detail::local_frame::FourDoubles<Set>;
+    Four xx, xy, xz, yy, yz, zz;
     for (std::int64_t i = 0; i < count; i += kFour) {
-      DoubleLanes x, y, z;
-      detail::local_frame::load_four(rows.column(detail::neighbours::kDx) + i, x);
-      detail::local_frame::load_four(rows.column(detail::neighbours::kDy) + i, y);
-      detail::local_frame::load_four(rows.column(detail::neighbours::kDz) + i, z);
+      const Four x = detail::local_frame::load_four<Set>(rows.column(detail::neighbours::kDx) + i);
+      const Four y = detail::local_frame::load_four<Set>(rows.column(detail::neighbours::kDy) + i);
+      const Four z = detail::local_frame::load_four<Set>(rows.column(detail::neighbours::kDz) + i);
       xx += x * x;
       xy += x * y;
       xz += x * z;
@@ -67,19 +66,16 @@ struct SaliencyOfRange {
       yz += y * z;
       zz += z * z;
     }
-    return {detail::local_frame::sum_of_four(xx), detail::local_frame::sum_of_four(xy),
-            detail::local_frame::sum_of_four(xz), detail::local_frame::sum_of_four(yy),
-            detail::local_frame::sum_of_four(yz), detail::local_frame::sum_of_four(zz)};
+    return {xx.sum(), xy.sum(), xz.sum(), yy.sum(), yz.sum(), zz.sum()};
   }
 };
-
-SEXTANT_RUN_WIDEST(SaliencyOfRange)
 
 void find_saliencies_cpu(const Context& context, const NeighbourGridView& grid,
                          const IssLimits& limits, double* saliency) {
   const SaliencyOfRange range{grid, limits, saliency};
-  for_each_chunk(context, grid.size, detail::local_frame::kKeypointGrain,
-                 [&](std::int64_t begin, std::int64_t end) { run_widest(range, begin, end); });
+  for_each_chunk(
+      context, grid.size, detail::local_frame::kKeypointGrain,
+      [&](std::int64_t begin, std::int64_t end) { detail::run_widest(range, begin, end); });
 }
 
 View<const Bounds> bounds_of(const Context& context, View<const Vec3f> points,

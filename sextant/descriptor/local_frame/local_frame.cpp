@@ -54,17 +54,18 @@ using detail::neighbours::FloatColumns;
 struct FramesOfRange {
   LocalFrameJob job;
 
-  SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+  template <class Set>
+  void operator()(Set, std::int64_t begin, std::int64_t end) const {
     using detail::neighbours::CandidateTile;
     CandidateTile held;
     FloatColumns rows;
     auto gathered = [&](const CandidateTile& tile) {
       rows.reserve(detail::neighbours::kPayload, tile.count());
     };
-    auto found = [&](const GridPoint& query, const CandidateTile& tile, float) SEXTANT_INLINED {
-      const std::int64_t count = detail::neighbours::select_within(
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float) {
+      const std::int64_t count = detail::neighbours::select_within<Set>(
           columns_of(tile, nullptr, 0), query.position, job.radius_m * job.radius_m, rows);
-      store_frame(frame_from_rows(rows, count, tile, query.position, job.radius_m),
+      store_frame(frame_from_rows<Set>(rows, count, tile, query.position, job.radius_m),
                   job.frames + 3 * std::int64_t{query.index});
     };
     auto none = [&](const GridPoint& query) {
@@ -75,12 +76,11 @@ struct FramesOfRange {
   }
 };
 
-SEXTANT_RUN_WIDEST(FramesOfRange)
-
 void compute_cpu(const Context& context, const LocalFrameJob& job) {
   const FramesOfRange frames{job};
-  for_each_chunk(context, job.count, kKeypointGrain,
-                 [&](std::int64_t begin, std::int64_t end) { run_widest(frames, begin, end); });
+  for_each_chunk(context, job.count, kKeypointGrain, [&](std::int64_t begin, std::int64_t end) {
+    detail::run_widest(frames, begin, end);
+  });
 }
 
 void compute(const Context& context, const LocalFrameJob& job, Workspace& workspace) {

@@ -238,12 +238,8 @@ struct SelectPair {
   }
 };
 
-/// How many pixels the CPU takes at once: sixteen, eight or one.
-enum class PairSearch { kBest, kAvx2, kPortable };
-/// The partners of every point of the image, on the CPU. A variant that the processor does not have
-/// is replaced by the portable one; all give the same.
-void find_partners_dense(const Context& context, const PairsJob& job,
-                         PairSearch search = PairSearch::kBest);
+/// The partners of every point of the image, on the CPU.
+void find_partners_dense(const Context& context, const PairsJob& job);
 
 void find_partners_cuda(const Context& context, const PairsJob& job);
 void find_partners_dense_cuda(const Context& context, const PairsJob& job);

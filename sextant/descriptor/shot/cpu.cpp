@@ -7,41 +7,7 @@
 
 namespace sextant::detail::shot {
 
-/// A comparison and its choice in one expression: compilers make two instructions of it, but joined
-/// comparisons of sixteen lanes are taken apart.
-template <int N>
-struct ShotLaneMath<Lanes<N>> {
-  SEXTANT_INLINE static Lanes<N> less(const Lanes<N>& a, const Lanes<N>& b, const Lanes<N>& yes,
-                                      const Lanes<N>& no) {
-    Lanes<N> result;
-    result.v = a.v < b.v ? yes.v : no.v;
-    return result;
-  }
-  SEXTANT_INLINE static Lanes<N> magnitude(const Lanes<N>& v) {
-    typename Lanes<N>::Words bits;
-    std::memcpy(&bits, &v.v, sizeof bits);
-    bits &= 0x7fffffffu;
-    Lanes<N> result;
-    std::memcpy(&result.v, &bits, sizeof bits);
-    return result;
-  }
-  SEXTANT_INLINE static Lanes<N> whole(const Lanes<N>& v) {
-    Lanes<N> result;
-    result.v = __builtin_convertvector(__builtin_convertvector(v.v, typename Lanes<N>::Ints),
-                                       typename Lanes<N>::Floats);
-    return result;
-  }
-  SEXTANT_INLINE static Lanes<N> root(const Lanes<N>& v) {
-    return LaneMath<Lanes<N>>::square_root(v);
-  }
-  SEXTANT_INLINE static Lanes<N> ratio(const Lanes<N>& a, const Lanes<N>& b) { return a / b; }
-};
-
 namespace {
-
-/// Eight at a time: GCC 12 takes chains of choices between sixteen lanes apart.
-constexpr int kVoters = 8;
-using Pack = Lanes<kVoters>;
 
 /// What select_within carries along with a neighbour.
 enum KnownColumn : int { kNx, kNy, kNz, kVotes, kLight, kA, kB, kKnown };
@@ -50,15 +16,14 @@ constexpr int kKnownShape = kLight;
 /// Votes of some neighbours, written by many lanes and then counted one after the other.
 struct Ballot {
   static constexpr int kRoom = 64;
-  alignas(64) std::uint32_t entry[kShotVotes][kRoom];
-  alignas(64) std::uint32_t amount[kShotVotes][kRoom];
+  alignas(64) std::int32_t entry[kShotVotes][kRoom];
+  alignas(64) std::int32_t amount[kShotVotes][kRoom];
 
-  SEXTANT_INLINE void write(const ShotVotes<Pack>& votes, bool exact, int at) {
+  template <class Pack>
+  void write(const ShotVotes<Pack>& votes, bool exact, int at) {
     for (int v = 0; v < (exact ? kShotVotes : kApproxShotVotes); ++v) {
-      const auto entries = __builtin_convertvector(votes.entry[v].v, Pack::Ints);
-      const auto amounts = __builtin_convertvector((votes.amount[v] + Pack(0.5f)).v, Pack::Ints);
-      std::memcpy(entry[v] + at, &entries, sizeof entries);
-      std::memcpy(amount[v] + at, &amounts, sizeof amounts);
+      convert<std::int32_t>(votes.entry[v]).store(entry[v] + at);
+      convert<std::int32_t>(votes.amount[v] + Pack(0.5f)).store(amount[v] + at);
     }
   }
 };
@@ -71,13 +36,13 @@ class Histogram {
       : stride_((length + neighbours::kLanes - 1) / neighbours::kLanes * neighbours::kLanes),
         counts_(static_cast<std::size_t>(2 * stride_)) {}
 
-  SEXTANT_INLINE void clear() { std::fill(counts_.begin(), counts_.end(), 0u); }
+  void clear() { std::fill(counts_.begin(), counts_.end(), 0); }
 
   /// `count` is even.
   template <int kVotes>
-  SEXTANT_INLINE void add(const Ballot& ballot, int count) {
-    std::uint32_t* const even = counts_.data();
-    std::uint32_t* const odd = even + stride_;
+  void add(const Ballot& ballot, int count) {
+    std::int32_t* const even = counts_.data();
+    std::int32_t* const odd = even + stride_;
     for (int i = 0; i < count; i += 2) {
       for (int v = 0; v < kVotes; ++v) even[ballot.entry[v][i]] += ballot.amount[v][i];
       for (int v = 0; v < kVotes; ++v) odd[ballot.entry[v][i + 1]] += ballot.amount[v][i + 1];
@@ -85,32 +50,29 @@ class Histogram {
   }
 
   /// Scaled to length 1; false when nobody voted.
-  SEXTANT_INLINE bool write(float* to, int length) {
-    using FourInts = std::int32_t __attribute__((vector_size(16)));
-    local_frame::DoubleLanes squares{};
-    std::uint32_t* const counts = counts_.data();
+  template <class Set>
+  bool write(float* to, int length) {
+    using Ints = IntLanes<local_frame::kFour, Set>;
+    local_frame::FourDoubles<Set> squares;
+    std::int32_t* const counts = counts_.data();
     for (int i = 0; i < stride_; i += local_frame::kFour) {
-      FourInts even, odd;
-      std::memcpy(&even, counts + i, sizeof even);
-      std::memcpy(&odd, counts + stride_ + i, sizeof odd);
-      even += odd;
-      std::memcpy(counts + i, &even, sizeof even);
-      const local_frame::DoubleLanes value =
-          __builtin_convertvector(even, local_frame::DoubleLanes);
+      const Ints all = Ints::load(counts + i) + Ints::load(counts + stride_ + i);
+      all.store(counts + i);
+      const local_frame::FourDoubles<Set> value = convert<double>(all);
       squares += value * value;
     }
-    const double length_sq = local_frame::sum_of_four(squares);
+    const double length_sq = squares.sum();
     if (!(length_sq > 0.0)) return false;
     const float inverse = static_cast<float>(1.0 / std::sqrt(length_sq));
     for (int i = 0; i < length; ++i) {
-      to[i] = static_cast<float>(static_cast<std::int32_t>(counts[i])) * inverse;
+      to[i] = static_cast<float>(counts[i]) * inverse;
     }
     return true;
   }
 
  private:
   int stride_;
-  std::vector<std::uint32_t> counts_;
+  std::vector<std::int32_t> counts_;
 };
 
 /// All that one thread needs beside the job.
@@ -160,14 +122,12 @@ struct Voting {
   float scale;
 };
 
-/// Eight neighbours, from `first` on, write their votes at place `at`.
-SEXTANT_INLINE void vote(const ShotJob& job, const neighbours::FloatColumns& rows,
-                         std::int64_t first, const Voting& voting, int at, Ballot& shape,
-                         Ballot& color) {
-  const auto load = [&](int column)
-                        SEXTANT_INLINED { return Pack::load(rows.column(column) + first); };
-  const auto known = [&](int column)
-                         SEXTANT_INLINED { return load(neighbours::kPayload + column); };
+/// A pack of neighbours, from `first` on, write their votes at place `at`.
+template <class Pack>
+void vote(const ShotJob& job, const neighbours::FloatColumns& rows, std::int64_t first,
+          const Voting& voting, int at, Ballot& shape, Ballot& color) {
+  const auto load = [&](int column) { return Pack::load(rows.column(column) + first); };
+  const auto known = [&](int column) { return load(neighbours::kPayload + column); };
   const local_frame::LocalFrame& frame = voting.frame;
   const Vec3<Pack> offset{load(neighbours::kDx), load(neighbours::kDy), load(neighbours::kDz)};
   const Pack distance_sq = load(neighbours::kDistanceSq);
@@ -175,8 +135,8 @@ SEXTANT_INLINE void vote(const ShotJob& job, const neighbours::FloatColumns& row
   const Vec3<Pack> local{frame_dot(offset, frame.x), frame_dot(offset, frame.y),
                          frame_dot(offset, frame.z)};
   const ShotPlace<Pack> place = shot_place(local, distance_sq, inverse, job.sphere);
-  const Pack scale = ShotLaneMath<Pack>::less(distance_sq, Pack(kLeastShotSquare), Pack(0.0f),
-                                              known(kVotes) * Pack(voting.scale));
+  const Pack scale = LaneMath<Pack>::select(distance_sq < Pack(kLeastShotSquare), Pack(0.0f),
+                                            known(kVotes) * Pack(voting.scale));
   if (job.shape) {
     const Vec3<Pack> normal{known(kNx), known(kNy), known(kNz)};
     const ShotBin<Pack> bin = shape_bin(frame_dot(normal, frame.z), job.bins);
@@ -193,13 +153,15 @@ SEXTANT_INLINE void vote(const ShotJob& job, const neighbours::FloatColumns& row
 }
 
 /// Rows 0 .. count - 1 vote; they are filled up with rows that have nothing to give.
-SEXTANT_INLINE void vote_all(const ShotJob& job, const neighbours::FloatColumns& rows,
-                             std::int64_t count, const Voting& voting, Histogram& histogram) {
+template <class Set>
+void vote_all(const ShotJob& job, const neighbours::FloatColumns& rows, std::int64_t count,
+              const Voting& voting, Histogram& histogram) {
+  using Pack = FloatLanes<Set::kFloats, Set>;
   Ballot shape, color;
   for (std::int64_t begin = 0; begin < count; begin += Ballot::kRoom) {
     const int voters = static_cast<int>(min_of<std::int64_t>(Ballot::kRoom, count - begin));
-    for (int at = 0; at < voters; at += kVoters) {
-      vote(job, rows, begin + at, voting, at, shape, color);
+    for (int at = 0; at < voters; at += Pack::kCount) {
+      vote<Pack>(job, rows, begin + at, voting, at, shape, color);
     }
     const int even = (voters + 1) / 2 * 2;
     for (const Ballot* ballot : {job.shape ? &shape : nullptr, job.lab ? &color : nullptr}) {
@@ -217,7 +179,8 @@ SEXTANT_INLINE void vote_all(const ShotJob& job, const neighbours::FloatColumns&
 struct ShotOfRange {
   ShotJob job;
 
-  SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+  template <class Set>
+  void operator()(Set, std::int64_t begin, std::int64_t end) const {
     Scratch scratch(job);
     const float* extra[kKnown];
     neighbours::CandidateColumns from{};
@@ -227,8 +190,9 @@ struct ShotOfRange {
       if (own_frames()) scratch.frame_rows.reserve(neighbours::kPayload, scratch.tile.count());
       from = candidates(job, scratch, extra);
     };
-    auto found = [&](const GridPoint& query, const neighbours::CandidateTile&, float)
-                     SEXTANT_INLINED { describe(query, from, scratch); };
+    auto found = [&](const GridPoint& query, const neighbours::CandidateTile&, float) {
+      describe<Set>(query, from, scratch);
+    };
     auto none = [&](const GridPoint& query) { refuse(query.index, ShotStatus::kNotFinite, {}); };
     const float reach_m =
         job.given_frames ? job.radius_m : max_of(job.radius_m, job.frame_radius_m);
@@ -239,13 +203,14 @@ struct ShotOfRange {
  private:
   bool own_frames() const { return !job.given_frames && job.frame_radius_m != job.radius_m; }
 
-  SEXTANT_INLINE void describe(const GridPoint& query, const neighbours::CandidateColumns& from,
-                               Scratch& scratch) const {
+  template <class Set>
+  void describe(const GridPoint& query, const neighbours::CandidateColumns& from,
+                Scratch& scratch) const {
     const Vec3f p = query.position;
     const int columns = neighbours::kPayload + from.extras;
     const std::int64_t within =
-        neighbours::select_within(from, p, job.radius_m * job.radius_m, scratch.rows);
-    const local_frame::LocalFrame frame = frame_at(query, from, within, scratch);
+        neighbours::select_within<Set>(from, p, job.radius_m * job.radius_m, scratch.rows);
+    const local_frame::LocalFrame frame = frame_at<Set>(query, from, within, scratch);
     if (!is_finite(frame.x)) return refuse(query.index, ShotStatus::kNoFrame, {});
     if (within == 0) return refuse(query.index, ShotStatus::kTooFew, {});
     if (within < kLeastShotNeighbours) return refuse(query.index, ShotStatus::kTooFew, frame);
@@ -253,16 +218,17 @@ struct ShotOfRange {
     neighbours::thin_out(scratch.rows, columns, within, count);
     scratch.histogram.clear();
     const Vec3f keypoint_lab = job.lab ? job.keypoint_lab[query.index] : Vec3f{};
-    vote_all(job, scratch.rows, count, {frame, keypoint_lab, vote_scale(count)}, scratch.histogram);
-    if (!scratch.histogram.write(row(query.index), job.length)) {
+    vote_all<Set>(job, scratch.rows, count, {frame, keypoint_lab, vote_scale(count)},
+                  scratch.histogram);
+    if (!scratch.histogram.write<Set>(row(query.index), job.length)) {
       return refuse(query.index, ShotStatus::kNoVote, frame);
     }
     put(query.index, ShotStatus::kDescribed, frame);
   }
 
-  SEXTANT_INLINE local_frame::LocalFrame frame_at(const GridPoint& query,
-                                                  const neighbours::CandidateColumns& from,
-                                                  std::int64_t count, Scratch& scratch) const {
+  template <class Set>
+  local_frame::LocalFrame frame_at(const GridPoint& query, const neighbours::CandidateColumns& from,
+                                   std::int64_t count, Scratch& scratch) const {
     if (job.given_frames) {
       const Vec3f* const given = job.given_frames + 3 * std::int64_t{query.index};
       return is_frame(given) ? local_frame::LocalFrame{given[0], given[1], given[2]}
@@ -272,10 +238,10 @@ struct ShotOfRange {
     if (own) {
       const float radius_sq = job.frame_radius_m * job.frame_radius_m;
       const neighbours::CandidateColumns bare{from.x, from.y, from.z, from.count, nullptr, 0};
-      count = neighbours::select_within(bare, query.position, radius_sq, scratch.frame_rows);
+      count = neighbours::select_within<Set>(bare, query.position, radius_sq, scratch.frame_rows);
     }
-    return local_frame::frame_from_rows(own ? scratch.frame_rows : scratch.rows, count,
-                                        scratch.tile, query.position, job.frame_radius_m);
+    return local_frame::frame_from_rows<Set>(own ? scratch.frame_rows : scratch.rows, count,
+                                             scratch.tile, query.position, job.frame_radius_m);
   }
 
   float* row(std::int64_t index) const { return job.values + index * job.length; }
@@ -290,8 +256,6 @@ struct ShotOfRange {
     put(index, status, frame);
   }
 };
-
-SEXTANT_RUN_WIDEST(ShotOfRange)
 
 }  // namespace
 

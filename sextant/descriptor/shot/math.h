@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/core/simd/approx_math.h"
+#include "sextant/core/simd/lane_math.h"
 #include "sextant/core/vec.h"
 #include "sextant/descriptor/shot.h"
 
@@ -10,9 +10,6 @@
 // next to it in each of the four directions (cosine, radius, elevation, azimuth) gets |e|.
 
 namespace sextant::detail::shot {
-
-/// Functions of lanes must take on the registers of whoever calls them.
-#define SEXTANT_HD_INLINE SEXTANT_HD inline __attribute__((always_inline))
 
 inline constexpr int kShotVolumes = 32;  ///< 8 azimuths × 2 radii × 2 elevations
 inline constexpr int kColorBins = 31;
@@ -23,48 +20,10 @@ inline constexpr std::int32_t kLeastShotNeighbours = 5;  ///< the keypoint among
 inline constexpr float kLeastShotSquare = 1e-30f;  ///< nearer than 1e-15 there is no direction
 inline constexpr float kLeastCoordinate = 1e-30f;
 
-/// What the formulas below need beyond arithmetic; a pack of lanes specialises it.
-template <class T>
-struct ShotLaneMath {
-  /// a < b ? yes : no
-  static SEXTANT_HD T less(const T& a, const T& b, const T& yes, const T& no) {
-    return a < b ? yes : no;
-  }
-  static SEXTANT_HD T magnitude(const T& v) { return std::abs(v); }
-  static SEXTANT_HD T whole(const T& v) { return static_cast<T>(static_cast<std::int32_t>(v)); }
-  static SEXTANT_HD T root(const T& v) {
-#if defined(__CUDA_ARCH__)
-    return approx_root(v);
-#else
-    return std::sqrt(v);
-#endif
-  }
-  static SEXTANT_HD T ratio(const T& a, const T& b) {
-#if defined(__CUDA_ARCH__)
-    return a * approx_inverse(b);
-#else
-    return a / b;
-#endif
-  }
-};
-
-template <class T>
-SEXTANT_HD_INLINE T smaller(const T& a, const T& b) {
-  return ShotLaneMath<T>::less(b, a, b, a);
-}
-template <class T>
-SEXTANT_HD_INLINE T larger(const T& a, const T& b) {
-  return ShotLaneMath<T>::less(a, b, b, a);
-}
-template <class T>
-SEXTANT_HD_INLINE T magnitude(const T& a) {
-  return ShotLaneMath<T>::magnitude(a);
-}
-
 /// (x x' + z z') + y y': the order in which PCL adds with four lanes, and rounded after every
 /// operation, so that neighbours at the edge of a bin fall to the same side as there.
 template <class T, class U>
-SEXTANT_HD_INLINE T frame_dot(const Vec3<T>& a, const Vec3<U>& b) {
+SEXTANT_HD inline T frame_dot(const Vec3<T>& a, const Vec3<U>& b) {
 #if defined(__CUDA_ARCH__)
   return __fadd_rn(__fadd_rn(__fmul_rn(a.x, b.x), __fmul_rn(a.z, b.z)), __fmul_rn(a.y, b.y));
 #else
@@ -73,7 +32,7 @@ SEXTANT_HD_INLINE T frame_dot(const Vec3<T>& a, const Vec3<U>& b) {
 }
 
 template <class T, int kCount>
-SEXTANT_HD_INLINE T polynomial(const float (&coefficients)[kCount], const T& x) {
+SEXTANT_HD inline T polynomial(const float (&coefficients)[kCount], const T& x) {
   T sum = T(coefficients[kCount - 1]);
   for (int i = kCount - 2; i >= 0; --i) sum = sum * x + T(coefficients[i]);
   return sum;
@@ -81,7 +40,7 @@ SEXTANT_HD_INLINE T polynomial(const float (&coefficients)[kCount], const T& x) 
 
 /// atan x for 0 <= x <= 1. Interpolated at Chebyshev's nodes: to 1e-8 rad before rounding.
 template <class T>
-SEXTANT_HD_INLINE T arc_tangent(const T& x) {
+SEXTANT_HD inline T arc_tangent(const T& x) {
   constexpr float kTerms[] = {0.999999982f,  -0.333330367f,  0.19991872f,
                               -0.141977978f, 0.106183706f,   -0.0745685483f,
                               0.0421376236f, -0.0157312491f, 0.0027662835f};
@@ -90,10 +49,10 @@ SEXTANT_HD_INLINE T arc_tangent(const T& x) {
 
 /// acos a for 0 <= a <= 1, as √(1 - a) times a polynomial: to 3e-8 rad before rounding.
 template <class T>
-SEXTANT_HD_INLINE T arc_cosine(const T& a) {
+SEXTANT_HD inline T arc_cosine(const T& a) {
   constexpr float kTerms[] = {1.5707963f,    -0.214598156f,  0.0889688532f,  -0.0501143031f,
                               0.0307221224f, -0.0168410524f, 0.00649152143f, -0.00121173777f};
-  const T root = ShotLaneMath<T>::root(T(1.0f) - a);
+  const T root = LaneMath<T>::quick_square_root(T(1.0f) - a);
   return root * polynomial(kTerms, a);
 }
 
@@ -123,39 +82,40 @@ struct ShotPlace {
 /// 0 to 7 counter-clockwise from the negative x axis, PCL's rule for points on the edges included;
 /// `odd` receives the number's last bit. Coordinates below kLeastCoordinate are taken for zero.
 template <class T>
-SEXTANT_HD_INLINE T azimuth_sector(const T& x, const T& y, const T& x_abs, const T& y_abs, T& odd) {
-  using M = ShotLaneMath<T>;
+SEXTANT_HD inline T azimuth_sector(const T& x, const T& y, const T& x_abs, const T& y_abs, T& odd) {
+  using Math = LaneMath<T>;
   const T zero = T(0.0f);
   const T one = T(1.0f);
   const T tiny = T(kLeastCoordinate);
-  const T y_above = M::less(y, tiny, zero, one);
-  const T x_below = M::less(-tiny, x, zero, one);
-  const T upper = M::less(-tiny, y, M::less(y, tiny, x_below, one), zero);
-  const T right = M::less(-tiny, x, M::less(x, tiny, y_above, one), zero);
-  const T turned = magnitude(upper - right);  // quadrants two and four
+  const T y_above = Math::select(y < tiny, zero, one);
+  const T x_below = Math::select(-tiny < x, zero, one);
+  const T upper = Math::select(-tiny < y, Math::select(y < tiny, x_below, one), zero);
+  const T right = Math::select(-tiny < x, Math::select(x < tiny, y_above, one), zero);
+  const T turned = Math::magnitude(upper - right);  // quadrants two and four
   // There the sector next to the y axis comes first.
-  odd = M::less(zero, turned, M::less(y_abs, x_abs, one, zero), M::less(x_abs, y_abs, one, zero));
+  odd = Math::select(zero < turned, Math::select(y_abs < x_abs, one, zero),
+                     Math::select(x_abs < y_abs, one, zero));
   return T(4.0f) * upper + T(2.0f) * turned + odd;
 }
 
 /// Where a neighbour at `local` (in the frame) lies. `inverse` is 1 / distance, to a few units in
 /// the last place.
 template <class T>
-SEXTANT_HD_INLINE ShotPlace<T> shot_place(const Vec3<T>& local, const T& distance_sq,
+SEXTANT_HD inline ShotPlace<T> shot_place(const Vec3<T>& local, const T& distance_sq,
                                           const T& inverse, const ShotSphere& sphere) {
-  using M = ShotLaneMath<T>;
+  using Math = LaneMath<T>;
   const T zero = T(0.0f);
   const T one = T(1.0f);
   const T half = T(0.5f);
   const T tiny = T(kLeastCoordinate);
-  const T x_abs = magnitude(local.x);
-  const T y_abs = magnitude(local.y);
+  const T x_abs = Math::magnitude(local.x);
+  const T y_abs = Math::magnitude(local.y);
   ShotPlace<T> place;
 
   T odd;
   const T sector = azimuth_sector(local.x, local.y, x_abs, y_abs, odd);
-  const T outer = M::less(T(sphere.inner_sq), distance_sq, one, zero);
-  const T up = M::less(local.z, tiny, zero, one);
+  const T outer = Math::select(T(sphere.inner_sq) < distance_sq, one, zero);
+  const T up = Math::select(local.z < tiny, zero, one);
   place.volume = T(4.0f) * sector + T(2.0f) * outer + up;
   if (!sphere.exact) {
     place.radius_volume = place.elevation_volume = place.azimuth_volume = place.volume;
@@ -168,30 +128,30 @@ SEXTANT_HD_INLINE ShotPlace<T> shot_place(const Vec3<T>& local, const T& distanc
   const T along_radius = distance_sq * inverse * T(sphere.two_over_radius) - half - outer;
   const T to_other_shell = along_radius * (one - T(2.0f) * outer);
   place.radius_volume = place.volume + T(2.0f) - T(4.0f) * outer;
-  place.radius_share = larger(to_other_shell, zero);
-  place.weight = one - magnitude(to_other_shell);
+  place.radius_share = Math::larger(to_other_shell, zero);
+  place.weight = one - Math::magnitude(to_other_shell);
 
   // From 45° off its pole, growing towards the equator.
-  const T off_pole = arc_cosine(smaller(magnitude(local.z) * inverse, one));
+  const T off_pole = arc_cosine(Math::smaller(Math::magnitude(local.z) * inverse, one));
   const T to_equator = off_pole * T(0.636619772f) - half;
   place.elevation_volume = place.volume + one - T(2.0f) * up;
-  place.elevation_share = larger(to_equator, zero);
-  place.weight = place.weight + (one - magnitude(to_equator));
+  place.elevation_share = Math::larger(to_equator, zero);
+  place.weight = place.weight + (one - Math::magnitude(to_equator));
 
   // From the middle of its sector; odd sectors turn from a diagonal to an axis.
-  const T long_side = larger(x_abs, y_abs);
-  const T short_side = smaller(x_abs, y_abs);
-  const T off_axis = arc_tangent(M::ratio(short_side, larger(long_side, tiny)));
-  const T from_axis = smaller(off_axis * T(1.27323954f) - half, half);
-  const T turned = M::less(zero, odd, -from_axis, from_axis);
-  const T has_azimuth = M::less(long_side, tiny, zero, one);
+  const T long_side = Math::larger(x_abs, y_abs);
+  const T short_side = Math::smaller(x_abs, y_abs);
+  const T off_axis = arc_tangent(Math::quick_ratio(short_side, Math::larger(long_side, tiny)));
+  const T from_axis = Math::smaller(off_axis * T(1.27323954f) - half, half);
+  const T turned = Math::select(zero < odd, -from_axis, from_axis);
+  const T has_azimuth = Math::select(long_side < tiny, zero, one);
   const T wrap = T(sphere.wrap);
   const T next = place.volume + T(4.0f);
   const T previous = place.volume - T(4.0f);
-  place.azimuth_volume = M::less(zero, turned, M::less(next, wrap, next, next - wrap),
-                                 M::less(previous, zero, previous + wrap, previous));
-  place.azimuth_share = has_azimuth * magnitude(turned);
-  place.weight = place.weight + has_azimuth * (one - magnitude(turned));
+  place.azimuth_volume = Math::select(zero < turned, Math::select(next < wrap, next, next - wrap),
+                                      Math::select(previous < zero, previous + wrap, previous));
+  place.azimuth_share = has_azimuth * Math::magnitude(turned);
+  place.weight = place.weight + has_azimuth * (one - Math::magnitude(turned));
   return place;
 }
 
@@ -206,37 +166,39 @@ struct ShotBin {
 /// PCL's bins: bin s is centred on s, 0 <= s <= last, and position = value + offset. The share
 /// beyond the last but one goes to bin 0 when `wraps`.
 template <class T>
-SEXTANT_HD_INLINE ShotBin<T> bin_at_centres(const T& value, float offset, float last, bool wraps) {
-  using M = ShotLaneMath<T>;
+SEXTANT_HD inline ShotBin<T> bin_at_centres(const T& value, float offset, float last, bool wraps) {
+  using Math = LaneMath<T>;
   const T zero = T(0.0f);
-  const T bin = M::whole(value + T(offset + 0.5f));
+  const T bin = Math::whole(value + T(offset + 0.5f));
   const T off = value - (bin - T(offset));
   const T next = bin + T(1.0f);
   // The next bin of the last one has no share, but its number must be one of an entry.
-  const T above = wraps ? M::less(next, T(last), next, zero) : smaller(next, T(last));
-  const T below = larger(bin - T(1.0f), zero);
-  const T share = magnitude(off);
-  return {bin, M::less(zero, off, above, below), T(1.0f) - share, share};
+  const T above = wraps ? Math::select(next < T(last), next, zero) : Math::smaller(next, T(last));
+  const T below = Math::larger(bin - T(1.0f), zero);
+  const T share = Math::magnitude(off);
+  return {bin, Math::select(zero < off, above, below), T(1.0f) - share, share};
 }
 
 /// The paper's bins: bin s is centred on s + 1/2; at the ends the share stays in the bin.
 template <class T>
-SEXTANT_HD_INLINE ShotBin<T> bin_between_edges(const T& value, float offset, float bins) {
-  using M = ShotLaneMath<T>;
+SEXTANT_HD inline ShotBin<T> bin_between_edges(const T& value, float offset, float bins) {
+  using Math = LaneMath<T>;
   const T zero = T(0.0f);
-  const T bin = smaller(M::whole(value + T(offset)), T(bins - 1.0f));
+  const T bin = Math::smaller(Math::whole(value + T(offset)), T(bins - 1.0f));
   const T off = value - (bin - T(offset)) - T(0.5f);
-  const T other = M::less(zero, off, bin + T(1.0f), bin - T(1.0f));
-  const T inside = smaller(larger(other, zero), T(bins - 1.0f));
-  const T share = M::less(magnitude(inside - other), T(0.5f), magnitude(off), zero);
+  const T other = Math::select(zero < off, bin + T(1.0f), bin - T(1.0f));
+  const T inside = Math::smaller(Math::larger(other, zero), T(bins - 1.0f));
+  const T share =
+      Math::select(Math::magnitude(inside - other) < T(0.5f), Math::magnitude(off), zero);
   return {bin, inside, T(1.0f) - share, share};
 }
 
 /// Of a neighbour whose normal has this cosine with the z axis; anything that is no number counts
 /// as -1.
 template <class T>
-SEXTANT_HD_INLINE ShotBin<T> shape_bin(const T& cosine, ShotBins bins) {
-  const T clamped = smaller(larger(T(-1.0f), cosine), T(1.0f));
+SEXTANT_HD inline ShotBin<T> shape_bin(const T& cosine, ShotBins bins) {
+  using Math = LaneMath<T>;
+  const T clamped = Math::smaller(Math::larger(T(-1.0f), cosine), T(1.0f));
   const T value = clamped * T(5.0f);
   return bins == ShotBins::kPaper ? bin_between_edges(value, 5.0f, 10.0f)
                                   : bin_at_centres(value, 5.0f, 10.0f, bins == ShotBins::kPcl);
@@ -244,11 +206,13 @@ SEXTANT_HD_INLINE ShotBin<T> shape_bin(const T& cosine, ShotBins bins) {
 
 /// L, a and b of a neighbour and of the keypoint, each scaled to 1.
 template <class T>
-SEXTANT_HD_INLINE ShotBin<T> color_bin(const Vec3<T>& lab, const Vec3f& of_keypoint,
+SEXTANT_HD inline ShotBin<T> color_bin(const Vec3<T>& lab, const Vec3f& of_keypoint,
                                        ShotBins bins) {
-  const T light = magnitude(T(of_keypoint.x) - lab.x);
-  const T color = magnitude(T(of_keypoint.y) - lab.y) + magnitude(T(of_keypoint.z) - lab.z);
-  const T distance = smaller((light + color / T(2.0f)) / T(3.0f), T(1.0f));
+  using Math = LaneMath<T>;
+  const T light = Math::magnitude(T(of_keypoint.x) - lab.x);
+  const T color =
+      Math::magnitude(T(of_keypoint.y) - lab.y) + Math::magnitude(T(of_keypoint.z) - lab.z);
+  const T distance = Math::smaller((light + color / T(2.0f)) / T(3.0f), T(1.0f));
   return bin_at_centres(distance * T(static_cast<float>(kColorBins - 1)), 0.0f,
                         static_cast<float>(kColorBins - 1), bins == ShotBins::kPcl);
 }
@@ -262,7 +226,7 @@ struct ShotVotes {
 };
 
 template <class T>
-SEXTANT_HD_INLINE ShotVotes<T> votes_of(const ShotPlace<T>& place, const ShotBin<T>& bin,
+SEXTANT_HD inline ShotVotes<T> votes_of(const ShotPlace<T>& place, const ShotBin<T>& bin,
                                         float bins, float base, const T& scale) {
   const T n = T(bins);
   const T at = bin.bin + T(base);

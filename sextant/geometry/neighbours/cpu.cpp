@@ -11,15 +11,16 @@ namespace sextant::detail::neighbours {
 namespace {
 
 /// Distance above index: the order of a row as the order of numbers.
-SEXTANT_INLINE std::int64_t row_key(float distance_sq, std::int32_t index) {
+inline std::int64_t row_key(float distance_sq, std::int32_t index) {
   return std::int64_t{std::bit_cast<std::int32_t>(distance_sq)} << 32 | std::int64_t{index};
 }
 
 /// Ascending. The keys differ, so the number of smaller keys is a key's place: for short rows a few
 /// wide comparisons find it faster than any branch. Reads and writes the keys up to the next eight.
-SEXTANT_INLINE void sort_row(std::int64_t* keys, std::int64_t count) {
-  using LongLanes = std::int64_t __attribute__((vector_size(64)));
-  constexpr std::int64_t kWidth = 8;
+template <class Set>
+void sort_row(std::int64_t* keys, std::int64_t count) {
+  constexpr int kWidth = 8;
+  using Keys = Lanes<std::int64_t, kWidth, Set>;
   constexpr std::int64_t kMostByRank = 256;
   if (count > kMostByRank) {
     std::sort(keys, keys + count);
@@ -29,18 +30,16 @@ SEXTANT_INLINE void sort_row(std::int64_t* keys, std::int64_t count) {
   alignas(64) std::int64_t ranks[kMostByRank];
   std::copy(keys, keys + (count + kWidth - 1) / kWidth * kWidth, unsorted);
   for (std::int64_t first = 0; first < count; first += kWidth) {
-    LongLanes mine;
-    std::memcpy(&mine, unsorted + first, sizeof mine);
-    LongLanes rank{};
-    for (std::int64_t j = 0; j < count; ++j) rank -= mine > unsorted[j];
-    std::memcpy(ranks + first, &rank, sizeof rank);
+    const Keys mine = Keys::load(unsorted + first);
+    Keys rank;
+    for (std::int64_t j = 0; j < count; ++j) rank.count_up(mine > unsorted[j]);
+    rank.store(ranks + first);
   }
   for (std::int64_t j = 0; j < count; ++j) keys[ranks[j]] = unsorted[j];
 }
 
 /// The chosen candidates' keys, in the order of the tile. `keys` has room for kLanes more.
-SEXTANT_INLINE std::int64_t collect(const CandidateTile& tile, float threshold,
-                                    std::int64_t* keys) {
+inline std::int64_t collect(const CandidateTile& tile, float threshold, std::int64_t* keys) {
   const float* distances = tile.distances_sq();
   const std::int32_t* indices = tile.indices();
   const std::int64_t end = tile.count();
@@ -59,14 +58,14 @@ struct NearestJob {
   std::int32_t* indices;
   float* distances_sq;
 
-  SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+  template <class Set>
+  void operator()(Set, std::int64_t begin, std::int64_t end) const {
     std::vector<std::int64_t> keys;
-    auto found = [&](const GridPoint& query, const CandidateTile& tile,
-                     float threshold) SEXTANT_INLINED {
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold) {
       const auto room = static_cast<std::size_t>(min_of<std::int64_t>(k, tile.count()) + kLanes);
       if (keys.size() < room) keys.resize(room);
       const std::int64_t count = collect(tile, threshold, keys.data());
-      sort_row(keys.data(), count);
+      sort_row<Set>(keys.data(), count);
       const std::int64_t row = std::int64_t{query.index} * k;
       for (std::int64_t j = 0; j < count; ++j) {
         const std::int64_t key = keys[static_cast<std::size_t>(j)];
@@ -79,7 +78,7 @@ struct NearestJob {
       const std::int64_t row = std::int64_t{query.index} * k;
       fill(row, row + k);
     };
-    search_nearest(grid, queries, begin, end, k, found, none);
+    search_nearest<Set>(grid, queries, begin, end, k, found, none);
   }
 
   void fill(std::int64_t from, std::int64_t to) const {
@@ -91,27 +90,27 @@ struct NearestJob {
 struct CountJob {
   CountRow row;
 
-  SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
-    auto found = [&](const GridPoint& query, const CandidateTile& tile,
-                     float threshold) SEXTANT_INLINED {
-      row.counts[query.index] = static_cast<std::int32_t>(tile.count_within(threshold));
+  template <class Set>
+  void operator()(Set, std::int64_t begin, std::int64_t end) const {
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold) {
+      row.counts[query.index] = static_cast<std::int32_t>(tile.count_within<Set>(threshold));
     };
     auto none = [&](const GridPoint& query) { row.counts[query.index] = 0; };
-    search_within(row.grid, row.queries, begin, end, row.radius_m, found, none);
+    search_within<Set>(row.grid, row.queries, begin, end, row.radius_m, found, none);
   }
 };
 
 struct ListJob {
   ListRow row;
 
-  SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+  template <class Set>
+  void operator()(Set, std::int64_t begin, std::int64_t end) const {
     std::vector<std::int64_t> keys;
-    auto found = [&](const GridPoint& query, const CandidateTile& tile,
-                     float threshold) SEXTANT_INLINED {
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold) {
       const auto room = static_cast<std::size_t>(tile.count() + kLanes);
       if (keys.size() < room) keys.resize(2 * room);
       const std::int64_t count = collect(tile, threshold, keys.data());
-      if (row.by_distance) sort_row(keys.data(), count);
+      if (row.by_distance) sort_row<Set>(keys.data(), count);
       const std::int64_t first = row.first[query.index];
       for (std::int64_t j = 0; j < count; ++j) {
         const std::int64_t key = keys[static_cast<std::size_t>(j)];
@@ -120,13 +119,9 @@ struct ListJob {
       }
     };
     auto none = [](const GridPoint&) {};
-    search_within(row.grid, row.queries, begin, end, row.radius_m, found, none);
+    search_within<Set>(row.grid, row.queries, begin, end, row.radius_m, found, none);
   }
 };
-
-SEXTANT_RUN_WIDEST(NearestJob)
-SEXTANT_RUN_WIDEST(CountJob)
-SEXTANT_RUN_WIDEST(ListJob)
 
 template <class Job>
 void run(const Context& context, std::int64_t count, const Job& job) {

@@ -9,7 +9,7 @@ void CandidateTile::grow(std::int64_t room) {
   constexpr std::int64_t kLeastRoom = 512;
   constexpr std::int64_t kArrays = 5;
   const std::int64_t packs = (std::max({room, 2 * room_, kLeastRoom}) + kLanes - 1) / kLanes;
-  std::vector<Pack> memory(static_cast<std::size_t>(kArrays * packs));
+  std::vector<CacheLine> memory(static_cast<std::size_t>(kArrays * packs));
   const auto array = [&](std::int64_t number) {
     return reinterpret_cast<float*>(memory.data() + number * packs);
   };

@@ -5,51 +5,52 @@
 #include <cfloat>
 #include <cstring>
 
-#include "sextant/core/simd/instruction_set.h"
+#include "sextant/core/simd/points.h"
 #include "sextant/geometry/neighbour_walk.h"
 
 // Neighbour search on the CPU: the candidates of all queries of one cell are gathered once, and
 // each query then looks at sixteen of them at a time. Host only. Sixteen lanes on every machine, so
-// sums come out the same; how many registers they take is the compiler's affair.
+// that sums come out the same.
 
 namespace sextant::detail::neighbours {
 
-/// For functions and, behind their parameters, for lambdas that take on the caller's registers.
-#define SEXTANT_INLINED __attribute__((always_inline))
-#define SEXTANT_INLINE inline SEXTANT_INLINED
-
 inline constexpr int kLanes = 16;
-using FloatLanes = float __attribute__((vector_size(64)));
-using IntLanes = std::int32_t __attribute__((vector_size(64)));
-
-template <class Lanes>
-SEXTANT_INLINE auto sum_of_lanes(const Lanes& v) {
-  const auto eight = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
-                     __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
-  const auto four = __builtin_shufflevector(eight, eight, 0, 1, 2, 3) +
-                    __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
-  return (four[0] + four[2]) + (four[1] + four[3]);
-}
+/// Sixteen candidates.
+template <class Set>
+using CandidatePack = FloatLanes<kLanes, Set>;
 
 /// Candidates as a structure of arrays, and their squared distances from the current query. The
 /// last lanes are filled up with NaN, which is within no distance.
 class CandidateTile {
  public:
-  SEXTANT_INLINE std::int64_t count() const { return count_; }
-  SEXTANT_INLINE std::int64_t packs() const { return (count_ + kLanes - 1) / kLanes; }
-  SEXTANT_INLINE const FloatLanes& x(std::int64_t pack) const { return lanes(x_, pack); }
-  SEXTANT_INLINE const FloatLanes& y(std::int64_t pack) const { return lanes(y_, pack); }
-  SEXTANT_INLINE const FloatLanes& z(std::int64_t pack) const { return lanes(z_, pack); }
-  SEXTANT_INLINE const FloatLanes& distance_sq(std::int64_t pack) const {
-    return lanes(distance_, pack);
+  std::int64_t count() const { return count_; }
+  std::int64_t packs() const { return (count_ + kLanes - 1) / kLanes; }
+  template <class Set>
+  CandidatePack<Set> x(std::int64_t pack) const {
+    return CandidatePack<Set>::load(x_ + pack * kLanes);
   }
-  SEXTANT_INLINE const float* distances_sq() const { return distance_; }
-  SEXTANT_INLINE const std::int32_t* indices() const { return index_; }
+  template <class Set>
+  CandidatePack<Set> y(std::int64_t pack) const {
+    return CandidatePack<Set>::load(y_ + pack * kLanes);
+  }
+  template <class Set>
+  CandidatePack<Set> z(std::int64_t pack) const {
+    return CandidatePack<Set>::load(z_ + pack * kLanes);
+  }
+  template <class Set>
+  CandidatePack<Set> distance_sq(std::int64_t pack) const {
+    return CandidatePack<Set>::load(distance_ + pack * kLanes);
+  }
+  const float* xs() const { return x_; }
+  const float* ys() const { return y_; }
+  const float* zs() const { return z_; }
+  const float* distances_sq() const { return distance_; }
+  const std::int32_t* indices() const { return index_; }
 
   /// The points in the box.
-  SEXTANT_INLINE void gather(const NeighbourGridView& grid, const CellBox& box) {
+  void gather(const NeighbourGridView& grid, const CellBox& box) {
     count_ = 0;
-    for_each_run(grid, box, [&](std::uint32_t begin, std::uint32_t end) SEXTANT_INLINED {
+    for_each_run(grid, box, [&](std::uint32_t begin, std::uint32_t end) {
       append(grid.points + begin, end - begin);
     });
     for (std::int64_t i = count_; i < packs() * kLanes; ++i) x_[i] = NAN;
@@ -58,37 +59,40 @@ class CandidateTile {
   /// All of a list; a point that is not finite is within no distance.
   void gather(View<const Vec3f> points);
 
-  SEXTANT_INLINE void measure_from(const Vec3f& p) {
+  template <class Set>
+  void measure_from(const Vec3f& p) {
+    using Pack = CandidatePack<Set>;
     const std::int64_t end = packs();
     for (std::int64_t pack = 0; pack < end; ++pack) {
-      const FloatLanes dx = x(pack) - p.x;
-      const FloatLanes dy = y(pack) - p.y;
-      const FloatLanes dz = z(pack) - p.z;
-      const FloatLanes distance = dx * dx + dy * dy + dz * dz;
-      std::memcpy(distance_ + pack * kLanes, &distance, sizeof distance);
+      const Pack dx = x<Set>(pack) - p.x;
+      const Pack dy = y<Set>(pack) - p.y;
+      const Pack dz = z<Set>(pack) - p.z;
+      (dx * dx + dy * dy + dz * dz).store(distance_ + pack * kLanes);
     }
   }
 
-  SEXTANT_INLINE std::int64_t count_within(float distance_sq) const {
-    IntLanes count{};
+  template <class Set>
+  std::int64_t count_within(float threshold_sq) const {
+    IntLanes<kLanes, Set> count;
     const std::int64_t end = packs();
     for (std::int64_t pack = 0; pack < end; ++pack) {
-      count -= lanes(distance_, pack) <= distance_sq;
+      count.count_up(distance_sq<Set>(pack) <= threshold_sq);
     }
-    return sum_of_lanes(count);
+    return count.sum();
   }
 
   /// A squared distance that exactly k candidates do not exceed, or all when there are fewer. Of
   /// those at the k-th distance itself, the ones with the highest indices are taken out of the tile
   /// when they are too many. A good guess saves time.
-  SEXTANT_INLINE float threshold_of_nearest(std::int64_t k, float guess) {
+  template <class Set>
+  float threshold_of_nearest(std::int64_t k, float guess) {
     float low = 0.0f;
     float high = 0.0f;
     std::int64_t within_low = 0;
     std::int64_t within_high = -1;  // not known yet
     float at = guess > FLT_MIN ? guess : FLT_MIN;
     for (int step = 0;; ++step) {
-      const std::int64_t within = count_within(at);
+      const std::int64_t within = count_within<Set>(at);
       if (within == k) return at;
       if (within < k) {
         if (at == FLT_MAX) return at;
@@ -113,7 +117,7 @@ class CandidateTile {
       const auto high_bits = std::bit_cast<std::int32_t>(high);
       at = std::bit_cast<float>(low_bits + (high_bits - low_bits) / 2);
       if (at > low) continue;
-      if (low == 0.0f && within_low == 0) within_low = count_within(0.0f);
+      if (low == 0.0f && within_low == 0) within_low = count_within<Set>(0.0f);
       if (within_low >= k) high = low;
       drop_ties(high, k);
       return high;
@@ -122,49 +126,37 @@ class CandidateTile {
 
   /// The largest squared distance that does not exceed the threshold; FLT_MAX stays, as it stands
   /// for too few candidates.
-  SEXTANT_INLINE float farthest_within(float threshold) const {
+  template <class Set>
+  float farthest_within(float threshold) const {
+    using Pack = CandidatePack<Set>;
+    using Math = LaneMath<Pack>;
     if (threshold == FLT_MAX) return threshold;
-    FloatLanes farthest{};
+    Pack farthest;
     const std::int64_t end = packs();
     for (std::int64_t pack = 0; pack < end; ++pack) {
-      const FloatLanes d = lanes(distance_, pack);
-      const FloatLanes chosen = d <= threshold ? d : FloatLanes{};
-      farthest = chosen > farthest ? chosen : farthest;
+      const Pack d = distance_sq<Set>(pack);
+      farthest = Math::larger(farthest, Math::select(d <= threshold, d, Pack()));
     }
     float result = 0.0f;
-    for (int lane = 0; lane < kLanes; ++lane) result = max_of(result, farthest[lane]);
+    for (int lane = 0; lane < kLanes; ++lane) result = max_of(result, farthest.lane(lane));
     return result;
   }
 
  private:
-  /// By reference: a function that returned such a vector would be another one on each machine.
-  SEXTANT_INLINE static const FloatLanes& lanes(const float* data, std::int64_t pack) {
-    return reinterpret_cast<const FloatLanes*>(data)[pack];
-  }
-
   /// Turns four points at a time into four coordinates each; reads up to three points past the end.
-  SEXTANT_INLINE void append(const GridPoint* points, std::int64_t count) {
-    using Four = float __attribute__((vector_size(16)));
+  void append(const GridPoint* points, std::int64_t count) {
+    using Four = FloatLanes<4, Portable>;
     if (count_ + count + kLanes > room_) grow(count_ + count + kLanes);
     for (std::int64_t i = 0; i < count; i += 4) {
-      Four a, b, c, d;
-      std::memcpy(&a, points + i, sizeof a);
-      std::memcpy(&b, points + i + 1, sizeof b);
-      std::memcpy(&c, points + i + 2, sizeof c);
-      std::memcpy(&d, points + i + 3, sizeof d);
-      const Four xy_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-      const Four xy_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-      const Four zi_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-      const Four zi_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-      const Four x = __builtin_shufflevector(xy_ab, xy_cd, 0, 1, 4, 5);
-      const Four y = __builtin_shufflevector(xy_ab, xy_cd, 2, 3, 6, 7);
-      const Four z = __builtin_shufflevector(zi_ab, zi_cd, 0, 1, 4, 5);
-      const Four index = __builtin_shufflevector(zi_ab, zi_cd, 2, 3, 6, 7);
+      Four column[4];
+      SEXTANT_UNROLL
+      for (int k = 0; k < 4; ++k) column[k] = Four::load_bits(points + i + k);
+      transpose(column);
       const std::int64_t to = count_ + i;
-      std::memcpy(x_ + to, &x, sizeof x);
-      std::memcpy(y_ + to, &y, sizeof y);
-      std::memcpy(z_ + to, &z, sizeof z);
-      std::memcpy(index_ + to, &index, sizeof index);
+      column[0].store(x_ + to);
+      column[1].store(y_ + to);
+      column[2].store(z_ + to);
+      column[3].store_bits(index_ + to);
     }
     count_ += count;
   }
@@ -179,19 +171,18 @@ class CandidateTile {
   float* z_ = nullptr;
   float* distance_ = nullptr;
   std::int32_t* index_ = nullptr;
-  struct alignas(64) Pack {
+  struct alignas(64) CacheLine {
     float lane[kLanes];
   };
-  std::vector<Pack> memory_;
+  std::vector<CacheLine> memory_;
 };
 
 /// The queries begin .. end - 1 lie in cell order. For each that is finite, `found(query, tile,
 /// threshold)` gets a tile in which its k nearest points are those whose distance_sq does not
 /// exceed the threshold; for the others, `none(query)`.
-template <class Found, class None>
-SEXTANT_INLINE void search_nearest(const NeighbourGridView& grid, const GridPoint* queries,
-                                   std::int64_t begin, std::int64_t end, int k, Found& found,
-                                   None& none) {
+template <class Set, class Found, class None>
+void search_nearest(const NeighbourGridView& grid, const GridPoint* queries, std::int64_t begin,
+                    std::int64_t end, int k, Found& found, None& none) {
   const GridFrame& frame = *grid.frame;
   CandidateTile tile;
   std::vector<std::pair<std::int64_t, float>> unproven;
@@ -220,12 +211,12 @@ SEXTANT_INLINE void search_nearest(const NeighbourGridView& grid, const GridPoin
       const Vec3f p = queries[i].position;
       // Coincident points come one after the other and have the same neighbours.
       if (i == first || !(p == queries[i - 1].position)) {
-        tile.measure_from(p);
+        tile.measure_from<Set>(p);
         const float guess = threshold < FLT_MAX ? threshold : frame.cell_m * frame.cell_m;
-        threshold = tile.threshold_of_nearest(k, guess);
+        threshold = tile.threshold_of_nearest<Set>(k, guess);
       }
       if (!whole) {
-        const float farthest_sq = tile.farthest_within(threshold);
+        const float farthest_sq = tile.farthest_within<Set>(threshold);
         if (!contains(box, cells_within(frame, p, farthest_sq))) {
           unproven.emplace_back(i, farthest_sq);
           continue;
@@ -236,8 +227,8 @@ SEXTANT_INLINE void search_nearest(const NeighbourGridView& grid, const GridPoin
     for (const auto& [i, farthest_sq] : unproven) {
       const Vec3f p = queries[i].position;
       tile.gather(grid, cells_within(frame, p, farthest_sq));
-      tile.measure_from(p);
-      found(queries[i], tile, tile.threshold_of_nearest(k, farthest_sq));
+      tile.measure_from<Set>(p);
+      found(queries[i], tile, tile.threshold_of_nearest<Set>(k, farthest_sq));
     }
   }
 }
@@ -247,10 +238,9 @@ SEXTANT_INLINE void search_nearest(const NeighbourGridView& grid, const GridPoin
 /// `found(query, tile, radius_m²)` is called for each query that is finite, whose distances are not
 /// measured yet, and `none(query)` for the others.
 template <class Gathered, class Found, class None>
-SEXTANT_INLINE void search_cells_within(const NeighbourGridView& grid, const GridPoint* queries,
-                                        std::int64_t begin, std::int64_t end, float radius_m,
-                                        CandidateTile& tile, Gathered& gathered, Found& found,
-                                        None& none) {
+void search_cells_within(const NeighbourGridView& grid, const GridPoint* queries,
+                         std::int64_t begin, std::int64_t end, float radius_m, CandidateTile& tile,
+                         Gathered& gathered, Found& found, None& none) {
   const GridFrame& frame = *grid.frame;
   const float radius_sq = radius_m * radius_m;
   std::int64_t last = begin;
@@ -278,17 +268,15 @@ SEXTANT_INLINE void search_cells_within(const NeighbourGridView& grid, const Gri
 }
 
 /// As search_nearest, for the points within a radius: the threshold is always radius_m².
-template <class Found, class None>
-SEXTANT_INLINE void search_within(const NeighbourGridView& grid, const GridPoint* queries,
-                                  std::int64_t begin, std::int64_t end, float radius_m,
-                                  Found& found, None& none) {
+template <class Set, class Found, class None>
+void search_within(const NeighbourGridView& grid, const GridPoint* queries, std::int64_t begin,
+                   std::int64_t end, float radius_m, Found& found, None& none) {
   CandidateTile held;
   auto gathered = [](const CandidateTile&) {};
-  auto measured = [&](const GridPoint& query, CandidateTile& tile, float radius_sq)
-                      SEXTANT_INLINED {
-                        tile.measure_from(query.position);
-                        found(query, tile, radius_sq);
-                      };
+  auto measured = [&](const GridPoint& query, CandidateTile& tile, float radius_sq) {
+    tile.measure_from<Set>(query.position);
+    found(query, tile, radius_sq);
+  };
   search_cells_within(grid, queries, begin, end, radius_m, held, gathered, measured, none);
 }
 

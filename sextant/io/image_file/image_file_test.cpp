@@ -10,6 +10,7 @@
 #include "sextant/io/jpeg.h"
 #include "sextant/io/png.h"
 #include "tests/error_message.h"
+#include "tests/make_image.h"
 #include "tests/shared_data.h"
 #include "tests/temporary_folder.h"
 
@@ -22,13 +23,9 @@ using testing::shared_data;
 using testing::TemporaryFolder;
 
 Image<Rgb8> ramp(int width, int height) {
-  Image<Rgb8> image(Context::cpu(1), width, height);
-  for (int v = 0; v < height; ++v) {
-    for (int u = 0; u < width; ++u) {
-      image(u, v) = {static_cast<std::uint8_t>(u), static_cast<std::uint8_t>(v), 9};
-    }
-  }
-  return image;
+  return testing::make_image<Rgb8>(width, height, [](int u, int v) {
+    return Rgb8{static_cast<std::uint8_t>(u), static_cast<std::uint8_t>(v), 9};
+  });
 }
 
 TEST(ReadImage, GoesByTheContentNotTheName) {

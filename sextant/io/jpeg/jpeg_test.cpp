@@ -11,6 +11,7 @@
 
 #include "sextant/io/file.h"
 #include "tests/error_message.h"
+#include "tests/make_image.h"
 #include "tests/temporary_folder.h"
 
 namespace sextant {
@@ -21,15 +22,11 @@ using testing::mentions;
 using testing::TemporaryFolder;
 
 Image<Rgb8> picture(int width, int height) {
-  Image<Rgb8> image(Context::cpu(1), width, height);
-  for (int v = 0; v < height; ++v) {
-    for (int u = 0; u < width; ++u) {
-      image(u, v) = {static_cast<std::uint8_t>(128 + 100 * std::sin(u * 0.11)),
-                     static_cast<std::uint8_t>(128 + 100 * std::cos(v * 0.07)),
-                     static_cast<std::uint8_t>((u + v) % 256)};
-    }
-  }
-  return image;
+  return testing::make_image<Rgb8>(width, height, [](int u, int v) {
+    return Rgb8{static_cast<std::uint8_t>(128 + 100 * std::sin(u * 0.11)),
+                static_cast<std::uint8_t>(128 + 100 * std::cos(v * 0.07)),
+                static_cast<std::uint8_t>((u + v) % 256)};
+  });
 }
 
 /// A JPEG of any kind, straight from libjpeg, every pixel with the same channels.

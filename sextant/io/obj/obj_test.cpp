@@ -21,14 +21,11 @@ using testing::error_message;
 using testing::expect_same;
 using testing::mentions;
 using testing::TemporaryFolder;
+using testing::triangles_of;
 
 TriangleMesh parse(std::string_view text) { return read_obj(bytes_of(text), "test.obj"); }
 std::string message_of(std::string_view text) {
   return error_message([&] { parse(text); });
-}
-std::vector<Vec3i> triangles_of(const TriangleMesh& mesh) {
-  const auto triangles = mesh.triangles.host();
-  return {triangles.begin(), triangles.end()};
 }
 
 const std::string kTriangle = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";

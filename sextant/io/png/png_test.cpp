@@ -12,23 +12,16 @@
 
 #include "sextant/io/file.h"
 #include "tests/error_message.h"
+#include "tests/make_image.h"
 #include "tests/temporary_folder.h"
 
 namespace sextant {
 namespace {
 
 using testing::error_message;
+using testing::make_image;
 using testing::mentions;
 using testing::TemporaryFolder;
-
-template <class T, class Value>
-Image<T> make_image(int width, int height, Value&& value) {
-  Image<T> image(Context::cpu(1), width, height);
-  for (int v = 0; v < height; ++v) {
-    for (int u = 0; u < width; ++u) image(u, v) = value(u, v);
-  }
-  return image;
-}
 
 Rgb8 colour_at(int u, int v) {
   return {static_cast<std::uint8_t>(7 * u + v), static_cast<std::uint8_t>(u * v),

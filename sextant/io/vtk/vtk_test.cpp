@@ -20,6 +20,7 @@ using testing::error_message;
 using testing::expect_same;
 using testing::mentions;
 using testing::TemporaryFolder;
+using testing::triangles_of;
 
 const std::string kStart = "# vtk DataFile Version 3.0\na title\nASCII\nDATASET POLYDATA\n";
 const std::string kPoints = kStart + "POINTS 4 float\n0 0 0  1 0 0\n1 1 0\n0 1 NaN\n";
@@ -27,10 +28,6 @@ const std::string kPoints = kStart + "POINTS 4 float\n0 0 0  1 0 0\n1 1 0\n0 1 N
 TriangleMesh parse(std::string_view text) { return read_vtk(bytes_of(text), "test.vtk"); }
 std::string message_of(std::string_view text) {
   return error_message([&] { parse(text); });
-}
-std::vector<Vec3i> triangles_of(const TriangleMesh& mesh) {
-  const auto triangles = mesh.triangles.host();
-  return {triangles.begin(), triangles.end()};
 }
 std::string attribute_names(const TriangleMesh& mesh) {
   std::string names;

@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "sextant/core/for_each/anywhere.h"
-#include "sextant/core/simd/instruction_set.h"
-#include "sextant/core/simd/lanes.h"
 #include "sextant/geometry/neighbours/lanes.h"
 #include "sextant/geometry/neighbours/queries.h"
 #include "sextant/surface/cloud_curvature/math.h"
@@ -16,7 +14,6 @@ using namespace detail::cloud_curvature;
 
 namespace {
 
-using detail::Lanes;
 using detail::neighbours::CandidateTile;
 using detail::neighbours::kLanes;
 
@@ -30,19 +27,17 @@ class NeighbourBatch {
   std::int64_t longest() const { return longest_; }
 
   /// Takes the candidates within the threshold, relative to the query.
-  SEXTANT_INLINE void add(const GridPoint& query, const CandidateTile& tile, float threshold) {
+  void add(const GridPoint& query, const CandidateTile& tile, float threshold) {
     const Vec3f p = query.position;
     const float* distances = tile.distances_sq();
     make_room(tile.count());
     std::int64_t n = 0;
     for (std::int64_t i = 0; i < tile.count(); ++i) {
-      const std::int64_t pack = i / kLanes;
-      const auto lane = static_cast<int>(i % kLanes);
       // Written in any case and kept by counting on: faster than a branch that goes either way.
       Offsets& to = offsets_[static_cast<std::size_t>(n)];
-      to.x[size_] = tile.x(pack)[lane] - p.x;
-      to.y[size_] = tile.y(pack)[lane] - p.y;
-      to.z[size_] = tile.z(pack)[lane] - p.z;
+      to.x[size_] = tile.xs()[i] - p.x;
+      to.y[size_] = tile.ys()[i] - p.y;
+      to.z[size_] = tile.zs()[i] - p.z;
       n += distances[i] <= threshold;
     }
     counts_[size_] = static_cast<float>(n);
@@ -67,16 +62,14 @@ class NeighbourBatch {
   }
 
   /// Offset j of the lanes from `first` on, and their counts.
-  template <int N>
-  void load(std::int64_t j, int first, Vec3<Lanes<N>>& to) const {
+  template <class Pack>
+  Vec3<Pack> load(std::int64_t j, int first) const {
     const Offsets& from = offsets_[static_cast<std::size_t>(j)];
-    to.x = Lanes<N>::load(from.x + first);
-    to.y = Lanes<N>::load(from.y + first);
-    to.z = Lanes<N>::load(from.z + first);
+    return {Pack::load(from.x + first), Pack::load(from.y + first), Pack::load(from.z + first)};
   }
-  template <int N>
-  Lanes<N> load_counts(int first) const {
-    return Lanes<N>::load(counts_ + first);
+  template <class Pack>
+  Pack load_counts(int first) const {
+    return Pack::load(counts_ + first);
   }
   Vec3f offset(std::int64_t j, int lane) const {
     const Offsets& from = offsets_[static_cast<std::size_t>(j)];
@@ -88,7 +81,7 @@ class NeighbourBatch {
     float x[kLanes], y[kLanes], z[kLanes];
   };
 
-  SEXTANT_INLINE void make_room(std::int64_t count) {
+  void make_room(std::int64_t count) {
     const auto room = static_cast<std::size_t>(count) + 1;  // one is written past the last
     if (offsets_.size() < room) offsets_.resize(room + room / 2);
   }
@@ -108,18 +101,17 @@ __attribute__((noinline)) Vec3f careful_normal(const NeighbourBatch& batch, int 
   return detail::normals::careful_plane_normal(detail::normals::scatter_about_mean(moments));
 }
 
-/// Of the planes through the neighbours of N points, to the outside; NaN where there is none.
-template <int N>
-void plane_normals(const CloudCurvatureJob& job, const NeighbourBatch& batch, int first,
-                   Vec3<Lanes<N>>& normals) {
-  using Pack = Lanes<N>;
+/// Of the planes through the neighbours of a pack of points, to the outside; NaN where there is
+/// none.
+template <class Pack>
+Vec3<Pack> plane_normals(const CloudCurvatureJob& job, const NeighbourBatch& batch, int first) {
+  constexpr int N = Pack::kCount;
   detail::normals::Moments<Pack> moments;
   for (std::int64_t j = 0; j < batch.longest(); ++j) {
-    Vec3<Pack> offset;
-    batch.load(j, first, offset);
-    detail::normals::accumulate(moments, offset);  // the filling is zero and adds nothing
+    // The filling is zero and adds nothing.
+    detail::normals::accumulate(moments, batch.load<Pack>(j, first));
   }
-  moments.count = batch.load_counts<N>(first);
+  moments.count = batch.load_counts<Pack>(first);
   const Sym3<Pack> scatter = detail::normals::scatter_about_mean(moments);
   const detail::normals::SmallestEigenvector<Pack> plane =
       detail::normals::smallest_eigenvector(scatter);
@@ -138,20 +130,18 @@ void plane_normals(const CloudCurvatureJob& job, const NeighbourBatch& batch, in
     y[lane] = normal.y;
     z[lane] = normal.z;
   }
-  normals = {Pack::load(x), Pack::load(y), Pack::load(z)};
+  return {Pack::load(x), Pack::load(y), Pack::load(z)};
 }
 
-/// Fits and writes the points of lanes first .. first + N - 1.
-template <bool kOurs, int N>
+/// Fits and writes the points of a pack, from lane `first` of the batch on.
+template <bool kOurs, class Pack>
 void fit_lanes(const CloudCurvatureJob& job, const NeighbourBatch& batch, int first) {
-  using Pack = Lanes<N>;
-  Vec3<Pack> normals;
-  plane_normals(job, batch, first, normals);
-  const Pack counts = batch.load_counts<N>(first);
+  constexpr int N = Pack::kCount;
+  const Vec3<Pack> normals = plane_normals<Pack>(job, batch, first);
+  const Pack counts = batch.load_counts<Pack>(first);
   const auto neighbours = [&](const auto& add_one) {
     for (std::int64_t j = 0; j < batch.longest(); ++j) {
-      Vec3<Pack> offset;
-      batch.load(j, first, offset);
+      const Vec3<Pack> offset = batch.load<Pack>(j, first);
       add_one(offset, dot(offset, offset), Pack(static_cast<float>(j)) < counts);
     }
   };
@@ -175,55 +165,49 @@ void fit_lanes(const CloudCurvatureJob& job, const NeighbourBatch& batch, int fi
   }
 }
 
-template <int N>
-void fit_all(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
-  for (int first = 0; first < batch.size(); first += N) {
-    if (job.rules.ours()) {
-      fit_lanes<true, N>(job, batch, first);
-    } else {
-      fit_lanes<false, N>(job, batch, first);
+/// Fits and writes all points of a batch.
+struct FitBatch {
+  const CloudCurvatureJob& job;
+
+  template <class Set>
+  void operator()(Set, const NeighbourBatch& batch) const {
+    using Pack = detail::FloatLanes<Set::kFloats, Set>;
+    for (int first = 0; first < batch.size(); first += Pack::kCount) {
+      if (job.rules.ours()) {
+        fit_lanes<true, Pack>(job, batch, first);
+      } else {
+        fit_lanes<false, Pack>(job, batch, first);
+      }
     }
   }
-}
-
-// Each with the lanes that fit its registers; the bits are the same.
-SEXTANT_FOR_AVX512 void fit_512(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
-  fit_all<16>(job, batch);
-}
-SEXTANT_FOR_AVX2 void fit_256(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
-  fit_all<8>(job, batch);
-}
-SEXTANT_FOR_ANY void fit_128(const CloudCurvatureJob& job, const NeighbourBatch& batch) {
-  fit_all<4>(job, batch);
-}
+};
 
 /// The curvatures of the points begin .. end - 1 of the grid.
 struct CurvatureOfRange {
   const CloudCurvatureJob& job;
-  void (*fit)(const CloudCurvatureJob& job, const NeighbourBatch& batch);
 
-  SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+  template <class Set>
+  void operator()(Set, std::int64_t begin, std::int64_t end) const {
     NeighbourBatch batch;
-    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold)
-                     SEXTANT_INLINED {
-                       batch.add(query, tile, threshold);
-                       if (batch.full()) finish(batch);
-                     };
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold) {
+      batch.add(query, tile, threshold);
+      if (batch.full()) finish<Set>(batch);
+    };
     auto none = [&](const GridPoint& query) { write_nothing(job.out, query.index); };
-    detail::neighbours::search_within(job.grid, job.grid.points, begin, end, job.options.radius_m,
-                                      found, none);
-    finish(batch);
+    detail::neighbours::search_within<Set>(job.grid, job.grid.points, begin, end,
+                                           job.options.radius_m, found, none);
+    finish<Set>(batch);
   }
 
  private:
+  /// Compiled once for each set, outside the search.
+  template <class Set>
   __attribute__((noinline)) void finish(NeighbourBatch& batch) const {
     batch.fill_up();
-    fit(job, batch);
+    detail::run_on(Set{}, FitBatch{job}, batch);
     batch.clear();
   }
 };
-
-SEXTANT_RUN_WIDEST(CurvatureOfRange)
 
 /// Outputs that are not asked for are empty.
 template <class T>
@@ -233,9 +217,10 @@ void check_output(const Context& context, const View<T>& view, std::int64_t size
 }
 
 void estimate_on_cpu(const Context& context, const CloudCurvatureJob& job) {
-  const CurvatureOfRange range{job, detail::best_variant(fit_512, fit_256, fit_128)};
-  for_each_chunk(context, job.grid.size, detail::neighbours::kQueryGrain,
-                 [&](std::int64_t begin, std::int64_t end) { run_widest(range, begin, end); });
+  const CurvatureOfRange range{job};
+  for_each_chunk(
+      context, job.grid.size, detail::neighbours::kQueryGrain,
+      [&](std::int64_t begin, std::int64_t end) { detail::run_widest(range, begin, end); });
 }
 
 template <bool kOurs>

@@ -3,12 +3,10 @@
 
 #include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
-#include "sextant/core/simd/lanes.h"
 #include "sextant/geometry/neighbours/lanes.h"
 #include "sextant/geometry/neighbours/queries.h"
 #include "sextant/surface/cloud_normals/math.h"
 #include "sextant/surface/cloud_resolution.h"
-#include "sextant/surface/gaussian/lanes.h"
 
 namespace sextant {
 
@@ -16,9 +14,8 @@ using namespace detail::cloud_normals;
 
 namespace {
 
+using detail::neighbours::CandidatePack;
 using detail::neighbours::CandidateTile;
-using detail::neighbours::FloatLanes;
-using detail::neighbours::IntLanes;
 using detail::neighbours::kLanes;
 
 /// Moments of sixteen points, which then find their planes at once.
@@ -28,16 +25,20 @@ class PlaneBatch {
       : viewpoint_m_(viewpoint_m), normals_(normals) {}
 
   /// Sums over the candidates within the threshold, relative to the query.
-  SEXTANT_INLINE void add(const GridPoint& query, const CandidateTile& tile, float threshold) {
-    IntLanes count{};
-    FloatLanes x{}, y{}, z{}, xx{}, xy{}, xz{}, yy{}, yz{}, zz{};
+  template <class Set>
+  void add(const GridPoint& query, const CandidateTile& tile, float threshold) {
+    using Pack = CandidatePack<Set>;
+    using Math = detail::LaneMath<Pack>;
+    const Pack zero;
+    detail::IntLanes<kLanes, Set> count;
+    Pack x, y, z, xx, xy, xz, yy, yz, zz;
     const Vec3f p = query.position;
     for (std::int64_t pack = 0; pack < tile.packs(); ++pack) {
-      const IntLanes chosen = tile.distance_sq(pack) <= threshold;
-      const FloatLanes dx = chosen ? tile.x(pack) - p.x : FloatLanes{};
-      const FloatLanes dy = chosen ? tile.y(pack) - p.y : FloatLanes{};
-      const FloatLanes dz = chosen ? tile.z(pack) - p.z : FloatLanes{};
-      count -= chosen;
+      const auto chosen = tile.distance_sq<Set>(pack) <= threshold;
+      const Pack dx = Math::select(chosen, tile.x<Set>(pack) - p.x, zero);
+      const Pack dy = Math::select(chosen, tile.y<Set>(pack) - p.y, zero);
+      const Pack dz = Math::select(chosen, tile.z<Set>(pack) - p.z, zero);
+      count.count_up(chosen);
       x += dx;
       y += dy;
       z += dz;
@@ -48,35 +49,38 @@ class PlaneBatch {
       yz += dy * dz;
       zz += dz * dz;
     }
-    const FloatLanes* const lanes[kSums] = {&x, &y, &z, &xx, &xy, &xz, &yy, &yz, &zz};
-    const float neighbours = static_cast<float>(detail::neighbours::sum_of_lanes(count));
-    push(query, lanes, neighbours, neighbours);
+    const float sums[kSums] = {x.sum(),  y.sum(),  z.sum(),  xx.sum(), xy.sum(),
+                               xz.sum(), yy.sum(), yz.sum(), zz.sum()};
+    const float neighbours = static_cast<float>(count.sum());
+    push<Set>(query, sums, neighbours, neighbours);
   }
 
   /// The same with Gaussian weights, over the candidates nearer than the threshold.
-  SEXTANT_INLINE void add_weighted(const GridPoint& query, const CandidateTile& tile,
-                                   float threshold, float sigma_m) {
-    const float exponent = -detail::gaussian::kLog2e / (sigma_m * sigma_m);
-    const FloatLanes zero{};
-    IntLanes count{};
-    FloatLanes weights{}, x{}, y{}, z{}, xx{}, xy{}, xz{}, yy{}, yz{}, zz{};
+  template <class Set>
+  void add_weighted(const GridPoint& query, const CandidateTile& tile, float threshold,
+                    float sigma_m) {
+    using Pack = CandidatePack<Set>;
+    using Math = detail::LaneMath<Pack>;
+    const float exponent = -detail::kLog2e / (sigma_m * sigma_m);
+    const Pack zero;
+    detail::IntLanes<kLanes, Set> count;
+    Pack weights, x, y, z, xx, xy, xz, yy, yz, zz;
     const Vec3f p = query.position;
     for (std::int64_t pack = 0; pack < tile.packs(); ++pack) {
-      FloatLanes dx = tile.x(pack) - p.x;
-      FloatLanes dy = tile.y(pack) - p.y;
-      FloatLanes dz = tile.z(pack) - p.z;
-      const FloatLanes distance_sq = dx * dx + dy * dy + dz * dz;
-      const IntLanes chosen = distance_sq < threshold;
-      dx = chosen ? dx : zero;
-      dy = chosen ? dy : zero;
-      dz = chosen ? dz : zero;
-      FloatLanes weight;
-      detail::gaussian::exp2_lanes(chosen ? distance_sq * exponent : zero, weight);
-      weight = chosen ? weight : zero;
-      const FloatLanes wx = weight * dx;
-      const FloatLanes wy = weight * dy;
-      const FloatLanes wz = weight * dz;
-      count -= chosen;
+      Pack dx = tile.x<Set>(pack) - p.x;
+      Pack dy = tile.y<Set>(pack) - p.y;
+      Pack dz = tile.z<Set>(pack) - p.z;
+      const Pack distance_sq = dx * dx + dy * dy + dz * dz;
+      const auto chosen = distance_sq < threshold;
+      dx = Math::select(chosen, dx, zero);
+      dy = Math::select(chosen, dy, zero);
+      dz = Math::select(chosen, dz, zero);
+      const Pack power = Math::quick_exp2(Math::select(chosen, distance_sq * exponent, zero));
+      const Pack weight = Math::select(chosen, power, zero);
+      const Pack wx = weight * dx;
+      const Pack wy = weight * dy;
+      const Pack wz = weight * dz;
+      count.count_up(chosen);
       weights += weight;
       x += wx;
       y += wy;
@@ -88,15 +92,16 @@ class PlaneBatch {
       yz += wy * dz;
       zz += wz * dz;
     }
-    const FloatLanes* const lanes[kSums] = {&x, &y, &z, &xx, &xy, &xz, &yy, &yz, &zz};
-    push(query, lanes, detail::neighbours::sum_of_lanes(weights),
-         static_cast<float>(detail::neighbours::sum_of_lanes(count)));
+    const float sums[kSums] = {x.sum(),  y.sum(),  z.sum(),  xx.sum(), xy.sum(),
+                               xz.sum(), yy.sum(), yz.sum(), zz.sum()};
+    push<Set>(query, sums, weights.sum(), static_cast<float>(count.sum()));
   }
 
-  SEXTANT_INLINE void add_hole(const GridPoint& query) { normals_[query.index] = {NAN, NAN, NAN}; }
+  void add_hole(const GridPoint& query) { normals_[query.index] = {NAN, NAN, NAN}; }
 
-  SEXTANT_INLINE void flush() {
-    using Pack = detail::Lanes<kLanes>;
+  template <class Set>
+  void flush() {
+    using Pack = CandidatePack<Set>;
     if (size_ == 0) return;
     detail::normals::Moments<Pack> moments;
     moments.count = Pack::load(weights_);
@@ -125,13 +130,13 @@ class PlaneBatch {
  private:
   static constexpr int kSums = 9;
 
-  SEXTANT_INLINE void push(const GridPoint& query, const FloatLanes* const (&lanes)[kSums],
-                           float weight, float neighbours) {
-    for (int s = 0; s < kSums; ++s) sums_[s][size_] = detail::neighbours::sum_of_lanes(*lanes[s]);
+  template <class Set>
+  void push(const GridPoint& query, const float (&sums)[kSums], float weight, float neighbours) {
+    for (int s = 0; s < kSums; ++s) sums_[s][size_] = sums[s];
     weights_[size_] = weight;
     neighbours_[size_] = neighbours;
     points_[size_] = query;
-    if (++size_ == kLanes) flush();
+    if (++size_ == kLanes) flush<Set>();
   }
 
   __attribute__((noinline)) Vec3f careful_normal(int lane) const {
@@ -158,31 +163,32 @@ struct NormalsOfRange {
   CloudNormalsOptions options;
   Vec3f* normals;
 
-  SEXTANT_INLINE void operator()(std::int64_t begin, std::int64_t end) const {
+  template <class Set>
+  void operator()(Set, std::int64_t begin, std::int64_t end) const {
     PlaneBatch batch(options.viewpoint_m, normals);
-    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold)
-                     SEXTANT_INLINED { batch.add(query, tile, threshold); };
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold) {
+      batch.add<Set>(query, tile, threshold);
+    };
     auto none = [&](const GridPoint& query) { batch.add_hole(query); };
     if (options.method == CloudNormalsMethod::kWeighted) {
       CandidateTile held;
       auto gathered = [](const CandidateTile&) {};
-      auto weighted =
-          [&](const GridPoint& query, CandidateTile& tile, float threshold)
-              SEXTANT_INLINED { batch.add_weighted(query, tile, threshold, options.sigma_m); };
+      auto weighted = [&](const GridPoint& query, CandidateTile& tile, float threshold) {
+        batch.add_weighted<Set>(query, tile, threshold, options.sigma_m);
+      };
       detail::neighbours::search_cells_within(grid, grid.points, begin, end,
                                               kWeightReach * options.sigma_m, held, gathered,
                                               weighted, none);
     } else if (options.radius_m > 0.0f) {
-      detail::neighbours::search_within(grid, grid.points, begin, end, options.radius_m, found,
-                                        none);
+      detail::neighbours::search_within<Set>(grid, grid.points, begin, end, options.radius_m, found,
+                                             none);
     } else {
-      detail::neighbours::search_nearest(grid, grid.points, begin, end, options.k, found, none);
+      detail::neighbours::search_nearest<Set>(grid, grid.points, begin, end, options.k, found,
+                                              none);
     }
-    batch.flush();
+    batch.flush<Set>();
   }
 };
-
-SEXTANT_RUN_WIDEST(NormalsOfRange)
 
 void check(const CloudNormalsOptions& options) {
   constexpr float kLeastSigma_m = 1e-9f;
@@ -225,8 +231,9 @@ void estimate_cloud_normals_into(const Context& context, const NeighbourGrid& gr
       context, [&] { estimate_cloud_normals_cuda(context, grid.view(), options, normals); },
       [&] {
         const NormalsOfRange job{grid.view(), options, normals.data};
-        for_each_chunk(context, grid.size(), detail::neighbours::kQueryGrain,
-                       [&](std::int64_t begin, std::int64_t end) { run_widest(job, begin, end); });
+        for_each_chunk(
+            context, grid.size(), detail::neighbours::kQueryGrain,
+            [&](std::int64_t begin, std::int64_t end) { detail::run_widest(job, begin, end); });
       });
 }
 

@@ -3,7 +3,6 @@
 
 #include "sextant/geometry/neighbours/nearest.h"
 #include "sextant/surface/cloud_normals.h"
-#include "sextant/surface/gaussian/math.h"
 #include "sextant/surface/normals/math.h"
 
 namespace sextant::detail::cloud_normals {
@@ -23,9 +22,7 @@ SEXTANT_HD inline void accumulate_weighted(WeightedMoments& to, const Vec3f& off
                                            float distance_sq, float sigma_m) {
   const float radius_m = kWeightReach * sigma_m;
   if (!(distance_sq < radius_m * radius_m)) return;
-  float weight;
-  gaussian::GaussianMath<float>::exp2(distance_sq * (-gaussian::kLog2e / (sigma_m * sigma_m)),
-                                      weight);
+  const float weight = LaneMath<float>::quick_exp2(distance_sq * (-kLog2e / (sigma_m * sigma_m)));
   to.moments.count += weight;
   to.moments.sum += offset * weight;
   to.moments.squares = to.moments.squares + outer(offset) * weight;

@@ -9,6 +9,7 @@
 #include "tests/curvature_scene.h"
 #include "tests/devices.h"
 #include "tests/error_message.h"
+#include "tests/instruction_sets.h"
 
 namespace sextant {
 namespace {
@@ -262,49 +263,22 @@ TEST(CurvatureContract, SameBitsOnEveryRunAndForEveryNumberOfThreads) {
   }
 }
 
-template <int N>
-std::vector<float> by_width(const OrganisedScene& scene, const std::vector<Vec3f>& normals) {
-  const Context context = Context::cpu(1);
-  const Image<Vec3f> points = scene.on(context);
-  const Image<Vec3f> start(copy(context, normals), scene.width, scene.height);
-  Image<float> k1(context, scene.width, scene.height);
-  Image<Vec3f> refined(context, scene.width, scene.height);
-  const CurvatureOptions options;
-  CurvatureViews out;
-  out.k1_per_m = k1;
-  out.normals = refined;
-  const CurvatureJob job{points, start, options, out};
-  Workspace workspace;
-  PaddedPlanes measured(context, scene.width, scene.height, 18, 3, workspace);
-  PaddedPlanes cells(context, scene.width, scene.height, 18, 4, workspace);
-  std::fill_n(measured.values.data, measured.values.size, 0.0f);
-  std::fill_n(cells.values.data, cells.values.size, 0.0f);
-  for (int v = 0; v < scene.height; ++v) {
-    for (int u = 0; u < scene.width; ++u) {
-      const Vec3f p = measured_point(points(u, v));
-      *measured.at(0, u, v) = p.x;
-      *measured.at(1, u, v) = p.y;
-      *measured.at(2, u, v) = p.z;
-    }
-  }
-  for (int v = 0; v < scene.height; ++v) make_cell_row<N>(options, measured, v, cells);
-  for (int v = 0; v < scene.height; ++v) {
-    for (int u = 0; u < scene.width; u += N) CurvaturePack<N>(job, cells, u, v).run();
-  }
-  std::vector<float> all = to_host(context, k1.pixels());
-  for (const Vec3f& n : to_host(context, refined.pixels())) all.insert(all.end(), {n.x, n.y, n.z});
-  return all;
-}
-
 TEST(CurvatureContract, SameBitsForEveryInstructionSet) {
   const OrganisedScene scene = cluttered(testing::seed_of_test(), 48, 24);
   const Context host = Context::cpu(1);
   const std::vector<Vec3f> normals = to_host(host, estimate_normals(host, scene.on(host)).pixels());
-  const std::vector<float> wide = by_width<16>(scene, normals);
-  EXPECT_TRUE(same_bits(wide, by_width<8>(scene, normals)));
-  EXPECT_TRUE(same_bits(wide, by_width<4>(scene, normals)));
-  const HostCurvature dispatched = curvature_of(host, scene, {}, &normals);
-  EXPECT_TRUE(same_bits(dispatched.k1, {wide.begin(), wide.begin() + 48 * 24}));
+  for (const float radius_m : {0.0f, 0.03f}) {
+    for (const CurvatureWeights weights : {CurvatureWeights::kRobust, CurvatureWeights::kCode}) {
+      testing::expect_same_bits_on_every_set([&] {
+        const HostCurvature found =
+            curvature_of(host, scene, {.radius_m = radius_m, .weights = weights}, &normals);
+        std::vector<float> all = found.k1;
+        all.insert(all.end(), found.k2.begin(), found.k2.end());
+        for (const Vec3f& n : found.normals) all.insert(all.end(), {n.x, n.y, n.z});
+        return all;
+      });
+    }
+  }
 }
 
 TEST(CurvatureContract, IntoWritesWhatIsAskedForAndCanBeRecorded) {

@@ -5,7 +5,6 @@
 
 #include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
-#include "sextant/core/simd/instruction_set.h"
 #include "sextant/surface/curvature/rows.h"
 
 namespace sextant {
@@ -16,33 +15,31 @@ namespace {
 
 constexpr int kPitchReach_px = 3;  // of pixel_pitch, the farthest that a cell looks
 
-template <int N>
-void run_pixels(const CurvatureJob& job, const PaddedPlanes& cells, int v) {
-  for (int u = 0; u < job.points.width; u += N) CurvaturePack<N>(job, cells, u, v).run();
-}
+/// A row of curvatures.
+struct CurvatureRow {
+  const CurvatureJob& job;
+  const PaddedPlanes& cells;
 
-SEXTANT_FOR_AVX512 void run_row_512(const CurvatureJob& job, const PaddedPlanes& cells, int v) {
-  run_pixels<16>(job, cells, v);
-}
-SEXTANT_FOR_AVX2 void run_row_256(const CurvatureJob& job, const PaddedPlanes& cells, int v) {
-  run_pixels<8>(job, cells, v);
-}
-SEXTANT_FOR_ANY void run_row_128(const CurvatureJob& job, const PaddedPlanes& cells, int v) {
-  run_pixels<4>(job, cells, v);
-}
+  template <class Set>
+  void operator()(Set, int v) const {
+    using Pack = detail::FloatLanes<Set::kFloats, Set>;
+    for (int u = 0; u < job.points.width; u += Pack::kCount) {
+      CurvaturePack<Pack>(job, cells, u, v).run();
+    }
+  }
+};
 
-SEXTANT_FOR_AVX512 void cell_row_512(const CurvatureOptions& options, const PaddedPlanes& measured,
-                                     int v, PaddedPlanes& cells) {
-  make_cell_row<16>(options, measured, v, cells);
-}
-SEXTANT_FOR_AVX2 void cell_row_256(const CurvatureOptions& options, const PaddedPlanes& measured,
-                                   int v, PaddedPlanes& cells) {
-  make_cell_row<8>(options, measured, v, cells);
-}
-SEXTANT_FOR_ANY void cell_row_128(const CurvatureOptions& options, const PaddedPlanes& measured,
-                                  int v, PaddedPlanes& cells) {
-  make_cell_row<4>(options, measured, v, cells);
-}
+/// A row of cells.
+struct CellRow {
+  const CurvatureOptions& options;
+  const PaddedPlanes& measured;
+  PaddedPlanes& cells;
+
+  template <class Set>
+  void operator()(Set, int v) const {
+    make_cell_row<detail::FloatLanes<Set::kFloats, Set>>(options, measured, v, cells);
+  }
+};
 
 /// Zeros outside the image; inside, `fill` writes the row.
 template <class Fill>
@@ -81,16 +78,17 @@ PaddedPlanes make_cells(const Context& context, const CurvatureJob& job, Workspa
   const bool metric = job.options.radius_m > 0.0f;
   const int reach = metric ? kMostReach_px : pixel_patch(job.options).reach_px();
   PaddedPlanes cells(context, width, height, reach, 4, workspace);
-  const auto cell_row = detail::best_variant(cell_row_512, cell_row_256, cell_row_128);
-  fill_planes(context, cells, [&](int v) { cell_row(job.options, measured, v, cells); });
+  const CellRow row{job.options, measured, cells};
+  fill_planes(context, cells, [&](int v) { detail::run_widest(row, v); });
   return cells;
 }
 
 void estimate_curvature_cpu(const Context& context, const CurvatureJob& job, Workspace& workspace) {
   const PaddedPlanes cells = make_cells(context, job, workspace);
-  const auto run_row = detail::best_variant(run_row_512, run_row_256, run_row_128);
-  for_each_chunk(context, job.points.height, 1,
-                 [&](std::int64_t v, std::int64_t) { run_row(job, cells, static_cast<int>(v)); });
+  const CurvatureRow row{job, cells};
+  for_each_chunk(context, job.points.height, 1, [&](std::int64_t v, std::int64_t) {
+    detail::run_widest(row, static_cast<int>(v));
+  });
 }
 
 template <class T>

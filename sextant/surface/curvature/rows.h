@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/core/simd/lanes.h"
+#include "sextant/core/simd/points.h"
 #include "sextant/surface/curvature/fit.h"
 
-// Cells and curvatures of N pixels of a row at once. Host only; see lanes.h for how the same source
-// serves several instruction sets.
+// Cells and curvatures of a pack of pixels of a row at once. Host only.
 
 namespace sextant::detail::curvature {
-
-template <int N>
-struct QuickMath<Lanes<N>> {
-  static Lanes<N> inverse(const Lanes<N>& value) { return Lanes<N>(1.0f) / value; }
-  /// Wrong by 5e-6 at most, which the next Gauss-Newton step forgets.
-  static Lanes<N> inverse_square_root(const Lanes<N>& value) {
-    return LaneMath<Lanes<N>>::template newton_inverse_square_root<2>(value);
-  }
-};
 
 /// An image with a margin of zeros, one coordinate after the other: loops need no bounds.
 struct PaddedPlanes {
@@ -46,11 +36,10 @@ struct PaddedPlanes {
 };
 
 /// A row of cells from the measured points.
-template <int N>
+template <class Pack>
 void make_cell_row(const CurvatureOptions& options, const PaddedPlanes& measured, int v,
                    PaddedPlanes& cells) {
-  using Pack = Lanes<N>;
-  for (int u = 0; u < measured.width; u += N) {
+  for (int u = 0; u < measured.width; u += Pack::kCount) {
     const auto at = [&](int du, int dv) {
       return Vec3<Pack>{Pack::load(measured.at(0, u + du, v + dv)),
                         Pack::load(measured.at(1, u + du, v + dv)),
@@ -64,12 +53,10 @@ void make_cell_row(const CurvatureOptions& options, const PaddedPlanes& measured
   }
 }
 
-/// The curvatures of N pixels from (u, v) on.
-template <int N>
+/// The curvatures of as many pixels as a pack has lanes, from (u, v) on.
+template <class Pack>
 class CurvaturePack {
  public:
-  using Pack = Lanes<N>;
-
   CurvaturePack(const CurvatureJob& job, const PaddedPlanes& cells, int u, int v)
       : job_(job), u_(u), v_(v), count_(min_of(N, job.points.width - u)) {
     for (int plane = 0; plane < 3; ++plane) from_[plane] = cells.at(plane, u, v);
@@ -89,7 +76,7 @@ class CurvaturePack {
     for (int lane = 0; lane < N; ++lane) {
       normals[lane] = lane < count_ ? job_.normals(u_ + lane, v_) : Vec3f{NAN, NAN, NAN};
     }
-    normal_ = cell_.start(load_points<N>(normals));
+    normal_ = cell_.start(load_points<Pack>(normals));
     if (!(job_.options.radius_m > 0.0f)) {
       const PatchResult<Pack> result = fit<false>(pixel_patch(job_.options));
       for (int lane = 0; lane < count_; ++lane) write(result, lane);
@@ -99,6 +86,8 @@ class CurvaturePack {
   }
 
  private:
+  static constexpr int N = Pack::kCount;
+
   Vec3<Pack> load(int du, int dv) const {
     const std::int64_t shift = dv * stride_ + du;
     return {Pack::load(from_[0] + shift), Pack::load(from_[1] + shift),
@@ -110,8 +99,8 @@ class CurvaturePack {
   void run_metric(const Pack& pitch) {
     float radius_px[N];
     for (int lane = 0; lane < N; ++lane) {
-      radius_px[lane] =
-          rounded_radius_px(metric_radius_px(job_.options, cell_.point.z.v[lane], pitch.v[lane]));
+      radius_px[lane] = rounded_radius_px(
+          metric_radius_px(job_.options, cell_.point.z.lane(lane), pitch.lane(lane)));
     }
     bool done[N] = {};
     for (int first = 0; first < count_; ++first) {
@@ -139,12 +128,12 @@ class CurvaturePack {
 
   void write(const PatchResult<Pack>& of, int lane) const {
     const auto pick = [lane](const Vec3<Pack>& p) {
-      return Vec3f{p.x.v[lane], p.y.v[lane], p.z.v[lane]};
+      return Vec3f{p.x.lane(lane), p.y.lane(lane), p.z.lane(lane)};
     };
     const QuadricResult<Pack>& q = of.quadric;
-    const PatchResult<float> result{{q.k1_per_m.v[lane], q.k2_per_m.v[lane], pick(q.direction1),
-                                     pick(q.normal), pick(q.offset_m)},
-                                    of.good.v[lane]};
+    const PatchResult<float> result{{q.k1_per_m.lane(lane), q.k2_per_m.lane(lane),
+                                     pick(q.direction1), pick(q.normal), pick(q.offset_m)},
+                                    of.good.lane(lane)};
     write_pixel(job_.out, u_ + lane, v_, pick(cell_.point), result);
   }
 

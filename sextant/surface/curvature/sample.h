@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/core/simd/approx_math.h"
 #include "sextant/core/simd/lane_math.h"
 #include "sextant/surface/curvature.h"
 
@@ -16,22 +15,6 @@
 // All lengths inside the fit are in units of the patch's radius.
 
 namespace sextant::detail::curvature {
-
-/// Inverses for the inner loop. On CUDA they are wrong by a few units in the last place.
-template <class T>
-struct QuickMath {
-  static SEXTANT_HD T inverse(const T& value) { return T(1) / value; }
-  static SEXTANT_HD T inverse_square_root(const T& value) {
-    return LaneMath<T>::inverse_square_root(value);
-  }
-};
-#if defined(__CUDA_ARCH__)
-template <>
-struct QuickMath<float> {
-  static __device__ float inverse(float value) { return approx_inverse(value); }
-  static __device__ float inverse_square_root(float value) { return approx_inverse_root(value); }
-};
-#endif
 
 template <class T>
 struct QuadricFit {
@@ -98,11 +81,11 @@ SEXTANT_HD T sample_weight(const QuadricRules& rules, const QuadricWeight<T>& we
                            const T& distance_sq) {
   const T one(1.0f);
   if constexpr (kOurs) {
-    const T u = QuickMath<T>::inverse(one + weight.inverse_scale_sq * e_sq);
+    const T u = LaneMath<T>::quick_inverse(one + weight.inverse_scale_sq * e_sq);
     return u * u;
   } else {
-    const T u = QuickMath<T>::inverse(one + weight.inverse_scale_sq * e_sq +
-                                      weight.distance_share * distance_sq);
+    const T u = LaneMath<T>::quick_inverse(one + weight.inverse_scale_sq * e_sq +
+                                           weight.distance_share * distance_sq);
     const T w = rules.weights == CurvatureWeights::kRobust ? u * u : u;
     return LaneMath<T>::select(e_sq < weight.reject_sq, w, T(0.0f));
   }
@@ -155,8 +138,8 @@ SEXTANT_HD QuadricSample<T> make_sample(const QuadricFit<T>& fit, const QuadricR
       const T least(0.04f);
       const T free = one - T(4.0f) * (mx * mx + my * my);
       const T rest = Math::select(free > least, free, least);
-      const T steepness = QuickMath<T>::inverse_square_root(rest);
-      inverse_g = QuickMath<T>::inverse(T(0.5f) + T(0.5f) * (rest * steepness));
+      const T steepness = LaneMath<T>::rough_inverse_square_root(rest);
+      inverse_g = LaneMath<T>::quick_inverse(T(0.5f) + T(0.5f) * (rest * steepness));
       height = q * inverse_g;
       lean = lean * steepness;
       bend = (height + height) * steepness;

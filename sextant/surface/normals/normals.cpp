@@ -3,7 +3,6 @@
 
 #include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
-#include "sextant/core/simd/instruction_set.h"
 #include "sextant/surface/normals/tile.h"
 
 namespace sextant {
@@ -12,24 +11,14 @@ using namespace detail::normals;
 
 namespace {
 
-SEXTANT_FOR_AVX512 void run_tile_512(const NormalsJob& job, int left, int top) {
-  run_normals_tile<16>(job, left, top);
-}
-SEXTANT_FOR_AVX2 void run_tile_256(const NormalsJob& job, int left, int top) {
-  run_normals_tile<8>(job, left, top);
-}
-SEXTANT_FOR_ANY void run_tile_128(const NormalsJob& job, int left, int top) {
-  run_normals_tile<4>(job, left, top);
-}
-
 void estimate_normals_cpu(const Context& context, const NormalsJob& job) {
-  const auto run_tile = detail::best_variant(run_tile_512, run_tile_256, run_tile_128);
+  const NormalsOfTile tile{job};
   constexpr int kWidth = kNormalsTileWidth;
   constexpr int kHeight = kNormalsTileHeight;
   const int bands = (job.points.height + kHeight - 1) / kHeight;
   for_each_chunk(context, bands, 1, [&](std::int64_t band, std::int64_t) {
     for (int left = 0; left < job.points.width; left += kWidth) {
-      run_tile(job, left, static_cast<int>(band) * kHeight);
+      detail::run_widest(tile, left, static_cast<int>(band) * kHeight);
     }
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/core/simd/lanes.h"
+#include "sextant/core/simd/points.h"
 #include "sextant/surface/normals/job.h"
 #include "sextant/surface/normals/math.h"
 
@@ -17,7 +17,7 @@ inline constexpr int kNormalsTileWidth = 64;
 inline constexpr int kNormalsTileHeight = 32;
 
 /// With kRadius_px = 0 the window's size is known at run time only.
-template <int N, NormalsMethod kMethod, int kRadius_px>
+template <class Pack, NormalsMethod kMethod, int kRadius_px>
 class NormalsTile {
  public:
   NormalsTile(const NormalsJob& job, int left, int top)
@@ -44,8 +44,9 @@ class NormalsTile {
   }
 
  private:
-  using Pack = Lanes<N>;
   using Math = LaneMath<Pack>;
+  using Mask = typename Pack::Mask;
+  static constexpr int N = Pack::kCount;
 
   static constexpr bool kPca = kMethod == NormalsMethod::kPca;
   /// The moments in the order of Moments. The last, of squared third coordinates, is needed by PCA
@@ -110,7 +111,7 @@ class NormalsTile {
       depth.store(to.depth + column);
       const Vec3<Pack> q = kPca ? p : ray_coordinates(p);
       const Pack zero(0.0f);
-      const LaneMask<N> valid = depth <= depth;
+      const Mask valid = depth <= depth;
       const Vec3<Pack> offset{Math::select(valid, q.x - origin_.x, zero),
                               Math::select(valid, q.y - origin_.y, zero),
                               Math::select(valid, q.z - origin_.z, zero)};
@@ -131,13 +132,13 @@ class NormalsTile {
     const int width = job_.points.width;
     const bool outside = v < 0 || v >= job_.points.height || u + N <= 0 || u >= width;
     if (outside) return {Pack(NAN), Pack(NAN), Pack(NAN)};
-    if (u >= 0 && u + N <= width) return load_points<N>(job_.points.row(v) + u);
+    if (u >= 0 && u + N <= width) return load_points<Pack>(job_.points.row(v) + u);
     Vec3f part[N];
     for (int lane = 0; lane < N; ++lane) {
       const bool inside = u + lane >= 0 && u + lane < width;
       part[lane] = inside ? job_.points(u + lane, v) : Vec3f{NAN, NAN, NAN};
     }
-    return load_points<N>(part);
+    return load_points<Pack>(part);
   }
 
   /// Moments and depth range of columns of 2 r + 1 points, for two rows of normals at once: their
@@ -191,7 +192,7 @@ class NormalsTile {
   /// the same for every width.
   template <class Join>
   void join_along(const float* from, float* to, const Join& join) const {
-    if constexpr (kRadius_px == 3 && N == 16) {
+    if constexpr (kRadius_px == 3 && N == 16 && Pack::kParts == 1) {
       Pack here = Pack::load(from);
       Pack next = Pack::load(from + N);
       Pack pairs = join(here, shifted<1>(here, next));
@@ -243,7 +244,7 @@ class NormalsTile {
       const Moments<Pack> exact = direct_moments(row, column, centre, depth, gate);
       const Vec3<Pack> exact_mean = centre + exact.sum * inverse_count(exact);
       // Only where it is needed, so that a pixel's normal does not depend on its neighbours' need.
-      const LaneMask<N> needed = direct > Pack(0.0f);
+      const Mask needed = direct > Pack(0.0f);
       m.count = Math::select(needed, exact.count, m.count);
       mean = chosen(needed, exact_mean, mean);
       scatter = chosen(needed, scatter_about_mean(exact), scatter);
@@ -251,13 +252,11 @@ class NormalsTile {
     write(row, column, depth, m.count, scatter, origin_ + mean, origin_ + centre);
   }
 
-  static Vec3<Pack> chosen(const LaneMask<N>& condition, const Vec3<Pack>& yes,
-                           const Vec3<Pack>& no) {
+  static Vec3<Pack> chosen(const Mask& condition, const Vec3<Pack>& yes, const Vec3<Pack>& no) {
     return {Math::select(condition, yes.x, no.x), Math::select(condition, yes.y, no.y),
             Math::select(condition, yes.z, no.z)};
   }
-  static Sym3<Pack> chosen(const LaneMask<N>& condition, const Sym3<Pack>& yes,
-                           const Sym3<Pack>& no) {
+  static Sym3<Pack> chosen(const Mask& condition, const Sym3<Pack>& yes, const Sym3<Pack>& no) {
     return {Math::select(condition, yes.xx, no.xx), Math::select(condition, yes.xy, no.xy),
             Math::select(condition, yes.xz, no.xz), Math::select(condition, yes.yy, no.yy),
             Math::select(condition, yes.yz, no.yz), Math::select(condition, yes.zz, no.zz)};
@@ -286,7 +285,7 @@ class NormalsTile {
         const Pack behind = Pack::load(points.depth + u) - depth;
         const Pack apart = Math::select(behind < -behind, -behind, behind);
         const Pack zero(0.0f);
-        const LaneMask<N> taken = apart <= gate;
+        const Mask taken = apart <= gate;
         const Vec3<Pack> offset{
             Math::select(taken, Pack::load(points.terms[1] + u) - centre.x, zero),
             Math::select(taken, Pack::load(points.terms[2] + u) - centre.y, zero),
@@ -319,19 +318,19 @@ class NormalsTile {
     const int u = left_ + column;
     const int v = top_ + row;
     if (u + N <= job_.normals.width) {
-      store_points<N>(normal, job_.normals.row(v) + u);
+      store_points(normal, job_.normals.row(v) + u);
       if constexpr (kPca) take_care(wanted - sure, scatter, centre, job_.normals.row(v) + u);
       return;
     }
     Vec3f part[N];
-    store_points<N>(normal, part);
+    store_points(normal, part);
     if constexpr (kPca) take_care(wanted - sure, scatter, centre, part);
     for (int lane = 0; u + lane < job_.normals.width; ++lane) {
       job_.normals(u + lane, v) = part[lane];
     }
   }
 
-  static Pack indicator(const LaneMask<N>& condition) {
+  static Pack indicator(const Mask& condition) {
     return Math::select(condition, Pack(1.0f), Pack(0.0f));
   }
 
@@ -340,11 +339,11 @@ class NormalsTile {
                         Vec3f* to) {
     if (!(unsure > Pack(0.0f)).any()) return;
     for (int lane = 0; lane < N; ++lane) {
-      if (unsure.v[lane] == 0.0f) continue;
-      const Vec3f normal =
-          careful_plane_normal({scatter.xx.v[lane], scatter.xy.v[lane], scatter.xz.v[lane],
-                                scatter.yy.v[lane], scatter.yz.v[lane], scatter.zz.v[lane]});
-      const Vec3f point{centre.x.v[lane], centre.y.v[lane], centre.z.v[lane]};
+      if (unsure.lane(lane) == 0.0f) continue;
+      const Vec3f normal = careful_plane_normal({scatter.xx.lane(lane), scatter.xy.lane(lane),
+                                                 scatter.xz.lane(lane), scatter.yy.lane(lane),
+                                                 scatter.yz.lane(lane), scatter.zz.lane(lane)});
+      const Vec3f point{centre.x.lane(lane), centre.y.lane(lane), centre.z.lane(lane)};
       to[lane] = oriented_towards(Vec3f{}, point, normal);
     }
   }
@@ -369,22 +368,28 @@ class NormalsTile {
   alignas(64) float window_farthest_[kNormalsTileWidth];
 };
 
-template <int N, NormalsMethod kMethod>
+template <class Pack, NormalsMethod kMethod>
 void run_normals_tile(const NormalsJob& job, int left, int top) {
   if (job.radius_px == 3) {
-    NormalsTile<N, kMethod, 3>(job, left, top).run();
+    NormalsTile<Pack, kMethod, 3>(job, left, top).run();
   } else {
-    NormalsTile<N, kMethod, 0>(job, left, top).run();
+    NormalsTile<Pack, kMethod, 0>(job, left, top).run();
   }
 }
 
-template <int N>
-void run_normals_tile(const NormalsJob& job, int left, int top) {
-  if (job.method == NormalsMethod::kPca) {
-    run_normals_tile<N, NormalsMethod::kPca>(job, left, top);
-  } else {
-    run_normals_tile<N, NormalsMethod::kRay>(job, left, top);
+/// The tile whose first pixel is (left, top).
+struct NormalsOfTile {
+  const NormalsJob& job;
+
+  template <class Set>
+  void operator()(Set, int left, int top) const {
+    using Pack = FloatLanes<Set::kFloats, Set>;
+    if (job.method == NormalsMethod::kPca) {
+      run_normals_tile<Pack, NormalsMethod::kPca>(job, left, top);
+    } else {
+      run_normals_tile<Pack, NormalsMethod::kRay>(job, left, top);
+    }
   }
-}
+};
 
 }  // namespace sextant::detail::normals

@@ -8,7 +8,6 @@
 #include "sextant/core/context/state.h"
 #include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
-#include "sextant/core/simd/instruction_set.h"
 #include "sextant/surface/resolution/tile.h"
 
 namespace sextant {
@@ -17,32 +16,26 @@ using namespace detail::resolution;
 
 namespace {
 
-SEXTANT_FOR_AVX512 void count_links_512(const StatisticsJob& job, int left, int top,
-                                        std::uint32_t* counts) {
-  LinkTile<16>(job, left, top).count(counts);
-}
-SEXTANT_FOR_AVX2 void count_links_256(const StatisticsJob& job, int left, int top,
-                                      std::uint32_t* counts) {
-  LinkTile<8>(job, left, top).count(counts);
-}
-SEXTANT_FOR_ANY void count_links_128(const StatisticsJob& job, int left, int top,
-                                     std::uint32_t* counts) {
-  LinkTile<4>(job, left, top).count(counts);
-}
+/// Counts the links of a tile.
+struct CountLinks {
+  const StatisticsJob& job;
 
-// All take sixteen lanes, so that the sums have the same bits.
-SEXTANT_FOR_AVX512 void sum_links_512(const StatisticsJob& job, int left, int top, float longest_m,
-                                      StatisticsSums& sums) {
-  sums = LinkTile<16>(job, left, top).sum(longest_m);
-}
-SEXTANT_FOR_AVX2 void sum_links_256(const StatisticsJob& job, int left, int top, float longest_m,
-                                    StatisticsSums& sums) {
-  sums = LinkTile<16>(job, left, top).sum(longest_m);
-}
-SEXTANT_FOR_ANY void sum_links_128(const StatisticsJob& job, int left, int top, float longest_m,
-                                   StatisticsSums& sums) {
-  sums = LinkTile<16>(job, left, top).sum(longest_m);
-}
+  template <class Set>
+  void operator()(Set, int left, int top, std::uint32_t* counts) const {
+    LinkTile<detail::FloatLanes<Set::kFloats, Set>>(job, left, top).count(counts);
+  }
+};
+
+/// What a tile adds to the statistics. Sixteen lanes for every set, so that sums have the same
+/// bits.
+struct SumLinks {
+  const StatisticsJob& job;
+
+  template <class Set>
+  void operator()(Set, int left, int top, float longest_m, StatisticsSums& sums) const {
+    sums = LinkTile<detail::FloatLanes<16, Set>>(job, left, top).sum(longest_m);
+  }
+};
 
 std::int64_t tiles_across(const StatisticsJob& job) {
   return (job.points.width + kLinkTileWidth - 1) / kLinkTileWidth;
@@ -65,11 +58,11 @@ void for_each_tile(const Context& context, const StatisticsJob& job, const Work&
 
 /// The length below which half of the links lie; NaN without links.
 float median_link(const Context& context, const StatisticsJob& job) {
-  const auto count_links = detail::best_variant(count_links_512, count_links_256, count_links_128);
+  const CountLinks count_links{job};
   std::fill_n(job.histogram, kLinkBins, 0u);
   for_each_tile(context, job, [&](int left, int top, std::int64_t) {
     std::uint32_t counts[kLinkBins] = {};
-    count_links(job, left, top, counts);
+    detail::run_widest(count_links, left, top, counts);
     for (int bin = 0; bin < kLinkBins; ++bin) {
       if (counts[bin] == 0) continue;
       std::atomic_ref(job.histogram[bin]).fetch_add(counts[bin], std::memory_order_relaxed);
@@ -92,9 +85,9 @@ void surface_statistics_cpu(const Context& context, const StatisticsJob& job) {
     median_m = median_link(context, job);
     longest_m = kLongestLinkInMedians * median_m;
   }
-  const auto sum_links = detail::best_variant(sum_links_512, sum_links_256, sum_links_128);
+  const SumLinks sum_links{job};
   for_each_tile(context, job, [&](int left, int top, std::int64_t tile) {
-    sum_links(job, left, top, longest_m, job.partial[tile]);
+    detail::run_widest(sum_links, left, top, longest_m, job.partial[tile]);
   });
   StatisticsSums sums;
   const std::int64_t tiles = tiles_across(job) * tiles_down(job);

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "sextant/core/simd/lanes.h"
+#include "sextant/core/simd/points.h"
 #include "sextant/surface/resolution/math.h"
 
 // Links between neighbouring pixels on the host, a tile of the image at a time. Each link is
@@ -14,7 +14,7 @@ namespace sextant::detail::resolution {
 inline constexpr int kLinkTileWidth = 64;
 inline constexpr int kLinkTileHeight = 16;
 
-template <int N>
+template <class Pack>
 class LinkTile {
  public:
   LinkTile(const StatisticsJob& job, int left, int top) : job_(job), left_(left), top_(top) {}
@@ -57,8 +57,8 @@ class LinkTile {
   }
 
  private:
-  using Pack = Lanes<N>;
   using Math = LaneMath<Pack>;
+  static constexpr int N = Pack::kCount;
 
   static constexpr int kRows = kLinkTileHeight + 2;
   static constexpr int kStride = kLinkTileWidth + 32;
@@ -94,12 +94,12 @@ class LinkTile {
     }
     void total(double& all, double& all_sum, double& all_sum_sq) const {
       for (int lane = 0; lane < N; ++lane) {
-        const double n = count.v[lane];
-        const double r = reference.v[lane];
-        const double s = sum.v[lane];
+        const double n = count.lane(lane);
+        const double r = reference.lane(lane);
+        const double s = sum.lane(lane);
         all += n;
         all_sum += s + n * r;
-        all_sum_sq += sum_sq.v[lane] + 2 * r * s + n * r * r;
+        all_sum_sq += sum_sq.lane(lane) + 2 * r * s + n * r * r;
       }
     }
   };
@@ -121,7 +121,7 @@ class LinkTile {
         const int u = left_ - 1 + column;
         Vec3<Pack> p{Pack(NAN), Pack(NAN), Pack(NAN)};
         if (v >= 0 && v < image.height) {
-          p = u >= 0 && u + N <= image.width ? load_points<N>(image.row(v) + u)
+          p = u >= 0 && u + N <= image.width ? load_points<Pack>(image.row(v) + u)
                                              : load_part(image, u, v);
         }
         p.x.store(field.x[row] + column);
@@ -137,7 +137,7 @@ class LinkTile {
       const bool inside = u + lane >= 0 && u + lane < image.width;
       part[lane] = inside ? image(u + lane, v) : Vec3f{NAN, NAN, NAN};
     }
-    return load_points<N>(part);
+    return load_points<Pack>(part);
   }
 
   static Vec3<Pack> at(const Field& field, int row, int column) {

@@ -4,7 +4,7 @@
 
 #include "sextant/core/random.h"
 #include "sextant/core/rigid3.h"
-#include "sextant/surface/segment/fit_math.h"
+#include "sextant/surface/segment/region_math.h"
 #include "tests/devices.h"
 
 namespace sextant {

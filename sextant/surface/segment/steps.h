@@ -3,8 +3,8 @@
 
 #include <atomic>
 
-#include "sextant/surface/segment/fit_math.h"
 #include "sextant/surface/segment/math.h"
+#include "sextant/surface/segment/region_math.h"
 
 // The steps of segmentation, each a function of one point or one region, for either device.
 

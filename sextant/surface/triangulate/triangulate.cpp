@@ -5,8 +5,7 @@
 
 #include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
-#include "sextant/core/simd/instruction_set.h"
-#include "sextant/core/simd/lanes.h"
+#include "sextant/core/simd/points.h"
 #include "sextant/surface/triangulate/math.h"
 
 namespace sextant {
@@ -14,9 +13,6 @@ namespace sextant {
 using namespace detail::triangulate;
 
 namespace {
-
-using detail::LaneMath;
-using detail::Lanes;
 
 /// Rows of cells that a thread takes at a time; their upper edges are tested twice.
 constexpr int kRowsAtOnce = 16;
@@ -31,11 +27,9 @@ struct RowPart {
   alignas(64) float across[kStride];  ///< 1 where the edge to the right passes
 };
 
-template <int N>
+template <class Pack>
 class CellRows {
  public:
-  using Pack = Lanes<N>;
-
   explicit CellRows(const TriangulateJob& job) : job_(job) {
     const EdgeTest<float> test = edge_test(limits_of(job.statistics[0], job.options));
     test_.max_edge_sq = Pack(test.max_edge_sq);
@@ -55,6 +49,8 @@ class CellRows {
   }
 
  private:
+  static constexpr int N = Pack::kCount;
+
   void load(int v, int left, RowPart& row) {
     for (int column = 0; column < RowPart::kStride; column += N) {
       const Vec3<Pack> p = load_group(job_.points, left + column, v);
@@ -72,13 +68,13 @@ class CellRows {
   }
 
   static Vec3<Pack> load_group(const ImageView<const Vec3f>& image, int u, int v) {
-    if (u + N <= image.width) return detail::load_points<N>(image.row(v) + u);
+    if (u + N <= image.width) return detail::load_points<Pack>(image.row(v) + u);
     if (u >= image.width) return {Pack(NAN), Pack(NAN), Pack(NAN)};
     Vec3f part[N];
     for (int lane = 0; lane < N; ++lane) {
       part[lane] = u + lane < image.width ? image(u + lane, v) : Vec3f{NAN, NAN, NAN};
     }
-    return detail::load_points<N>(part);
+    return detail::load_points<Pack>(part);
   }
 
   Pack passes(const RowPart& from, int i, const RowPart& to, int j) const {
@@ -114,23 +110,21 @@ class CellRows {
   RowPart rows_[2];
 };
 
-SEXTANT_FOR_AVX512 void run_rows_512(const TriangulateJob& job, int first_row, int end_row,
-                                     int left) {
-  CellRows<16>(job).run(first_row, end_row, left);
-}
-SEXTANT_FOR_AVX2 void run_rows_256(const TriangulateJob& job, int first_row, int end_row,
-                                   int left) {
-  CellRows<8>(job).run(first_row, end_row, left);
-}
-SEXTANT_FOR_ANY void run_rows_128(const TriangulateJob& job, int first_row, int end_row, int left) {
-  CellRows<4>(job).run(first_row, end_row, left);
-}
+/// A part of the rows of cells first_row .. end_row - 1.
+struct CellsOfRows {
+  const TriangulateJob& job;
+
+  template <class Set>
+  void operator()(Set, int first_row, int end_row, int left) const {
+    CellRows<detail::FloatLanes<Set::kFloats, Set>>(job).run(first_row, end_row, left);
+  }
+};
 
 void triangulate_cpu(const Context& context, const TriangulateJob& job) {
-  const auto run_rows = detail::best_variant(run_rows_512, run_rows_256, run_rows_128);
+  const CellsOfRows rows{job};
   for_each_chunk(context, job.cells.height, kRowsAtOnce, [&](std::int64_t begin, std::int64_t end) {
     for (int left = 0; left < job.cells.width; left += kColumnsAtOnce) {
-      run_rows(job, static_cast<int>(begin), static_cast<int>(end), left);
+      detail::run_widest(rows, static_cast<int>(begin), static_cast<int>(end), left);
     }
   });
 }

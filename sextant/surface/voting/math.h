@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/core/eigen3.h"
-#include "sextant/surface/gaussian/math.h"
 #include "sextant/surface/normals/math.h"
 #include "sextant/surface/voting.h"
 
@@ -16,15 +15,13 @@ inline constexpr float kLeastSaliency = 1e-6f;     ///< of λ1, below which a di
 
 /// The weight of a vote from the distance d, where ratio_sq = (d/σ)² < 9.
 template <VoteDecay kDecay, class T>
-SEXTANT_HD inline void decay_of(const T& ratio_sq, T& weight) {
+SEXTANT_HD inline T decay_of(const T& ratio_sq) {
   if constexpr (kDecay == VoteDecay::kGaussian) {
-    gaussian::GaussianMath<T>::exp2(ratio_sq * -gaussian::kLog2e, weight);
+    return LaneMath<T>::quick_exp2(ratio_sq * -kLog2e);
   } else {
-    T ratio;
-    gaussian::GaussianMath<T>::square_root(ratio_sq, ratio);
-    const T left = ratio - kVoteReach;
+    const T left = LaneMath<T>::square_root(ratio_sq) - kVoteReach;
     const T left_sq = left * left;
-    weight = ratio_sq * left_sq * left_sq * 0.0625f;
+    return ratio_sq * left_sq * left_sq * 0.0625f;
   }
 }
 
@@ -78,15 +75,12 @@ struct StickVote {
   T cosine_sq;
 };
 template <class T>
-SEXTANT_HD inline void stick_vote(const T& x, const T& y, const T& z, const T& inverse_sq,
-                                  const T& nx, const T& ny, const T& nz, StickVote<T>& vote) {
+SEXTANT_HD inline StickVote<T> stick_vote(const T& x, const T& y, const T& z, const T& inverse_sq,
+                                          const T& nx, const T& ny, const T& nz) {
   const T along = x * nx + y * ny + z * nz;
   const T share = along * inverse_sq;
   const T twice = share + share;
-  vote.x = nx - twice * x;
-  vote.y = ny - twice * y;
-  vote.z = nz - twice * z;
-  vote.cosine_sq = 1.0f - along * share;
+  return {nx - twice * x, ny - twice * y, nz - twice * z, 1.0f - along * share};
 }
 inline constexpr float kLeastCosineSq = 0.5f;  ///< θ <= 45°
 
@@ -111,13 +105,11 @@ SEXTANT_HD inline void add_vote(const VotingJob& job, const Vec3f& votee, const 
   const float distance_sq = squared_distance(voter, votee);
   if (!(distance_sq < job.radius_m * job.radius_m) || !(distance_sq >= kLeastDistanceSq)) return;
   const Vec3f d = voter - votee;
-  const float inverse_sq = gaussian::GaussianMath<float>::inverse(distance_sq);
-  float weight;
-  decay_of<kDecay>(distance_sq * job.inverse_sigma_sq, weight);
+  const float inverse_sq = LaneMath<float>::quick_inverse(distance_sq);
+  float weight = decay_of<kDecay>(distance_sq * job.inverse_sigma_sq);
   if constexpr (kSticks) {
     const Vec4f stick = job.sticks[index];
-    StickVote<float> vote;
-    stick_vote(d.x, d.y, d.z, inverse_sq, stick.x, stick.y, stick.z, vote);
+    const StickVote<float> vote = stick_vote(d.x, d.y, d.z, inverse_sq, stick.x, stick.y, stick.z);
     const float cosine_sq = vote.cosine_sq;
     if (!(cosine_sq >= kLeastCosineSq) || !(stick.w > 0.0f)) return;
     weight *= stick.w * (cosine_sq * cosine_sq) * (cosine_sq * cosine_sq);
@@ -136,9 +128,8 @@ SEXTANT_HD inline void add_near_ball_vote(const VotingJob& job, const Vec3f& vot
   const float distance_sq = squared_distance(voter, votee);
   const bool counts = distance_sq < job.radius_m * job.radius_m && distance_sq >= kLeastDistanceSq;
   const Vec3f d = voter - votee;
-  const float inverse_sq = gaussian::GaussianMath<float>::inverse(counts ? distance_sq : 1.0f);
-  float weight;
-  decay_of<kDecay>(distance_sq * job.inverse_sigma_sq, weight);
+  const float inverse_sq = LaneMath<float>::quick_inverse(counts ? distance_sq : 1.0f);
+  float weight = decay_of<kDecay>(distance_sq * job.inverse_sigma_sq);
   weight = counts ? weight : 0.0f;
   add_ball_vote(sums, d.x, d.y, d.z, weight, inverse_sq);
   sums.votes += weight > 0.0f ? 1.0f : 0.0f;
