@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all `_into` forms of the descriptors and of the neighbour search promise: the second call
-// with the same sizes allocates nothing, none of them waits for the device, and a graph can hold
-// them.
+// All `_into` forms of the descriptors and of the neighbour search.
 #include <gtest/gtest.h>
-
-#include <functional>
 
 #include "sextant/descriptor/cloud_pairs.h"
 #include "sextant/descriptor/keypoints.h"
 #include "sextant/descriptor/local_frame.h"
 #include "sextant/descriptor/mesh_tensor.h"
 #include "sextant/descriptor/shot.h"
-#include "tests/devices.h"
-#include "tests/recorded_frame.h"
+#include "tests/steady_state.h"
 #include "tests/tensor_surfaces.h"
 
 namespace sextant {
@@ -61,10 +56,7 @@ struct Bench {
   ShotSurface surface() const { return {points, normals, colors}; }
 };
 
-struct Operation {
-  const char* name;
-  std::function<void(Bench&, Workspace&)> run;
-};
+using Operation = SteadyOperation<Bench>;
 
 const std::vector<Operation> kNeighbourOperations{
     {"build_neighbour_grid",
@@ -165,46 +157,21 @@ std::vector<Operation> all_operations() {
   return all;
 }
 
-template <class Call>
-void expect_quiet(const Context& context, const Call& call) {
-  const Counters before = context.counters();
-  call();
-  const Counters after = context.counters();
-  EXPECT_EQ(after.allocations, before.allocations);
-  EXPECT_EQ(after.synchronisations, before.synchronisations);
-  EXPECT_EQ(after.uploads, before.uploads);
-  EXPECT_EQ(after.downloads, before.downloads);
-}
-
-TEST(SteadyState, TheSecondCallAllocatesNothingAndDoesNotWait) {
+TEST(DescriptorSteadyState, ASecondCallNeitherAllocatesNorWaits) {
   for (const Context& context : all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     Bench bench(context);
-    for (const Operation& operation : all_operations()) {
-      SCOPED_TRACE(operation.name);
-      Workspace workspace;
-      const auto call = [&] { operation.run(bench, workspace); };
-      call();
-      expect_quiet(context, call);
-      EXPECT_EQ(testing::launch_recorded(context, call), 0);
-    }
+    expect_steady_calls(bench, all_operations());
     EXPECT_EQ(to_host(context, bench.selected_count)[0], kTensors);
     EXPECT_EQ(to_host(context, bench.flipped.count)[0], kTensors);
   }
 }
 
-TEST(SteadyState, OneWorkspaceServesAllOperations) {
+TEST(DescriptorSteadyState, OneWorkspaceServesAllOperations) {
   for (const Context& context : all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     Bench bench(context);
-    Workspace workspace;
-    const auto frame = [&] {
-      for (const Operation& operation : all_operations()) operation.run(bench, workspace);
-    };
-    frame();
-    const std::int64_t bytes = workspace.bytes();
-    expect_quiet(context, frame);
-    EXPECT_EQ(workspace.bytes(), bytes);
+    expect_steady_sequence(bench, all_operations());
   }
 }
 

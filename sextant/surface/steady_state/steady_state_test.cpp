@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "sextant/core/graph.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/color_points.h"
 #include "sextant/depth/deproject.h"
@@ -16,12 +13,12 @@
 #include "sextant/surface/triangulate.h"
 #include "sextant/surface/voting.h"
 #include "sextant/synth/kinect_noise.h"
-#include "tests/devices.h"
 #include "tests/meshes.h"
 #include "tests/organised_scene.h"
+#include "tests/steady_state.h"
 
-// The contract of every _into form: inputs, options, outputs and a workspace come from the caller,
-// and a second call with the same sizes neither allocates nor waits. So a graph can hold it.
+// The _into forms of depth, surface, render and synth: inputs, options, outputs and a workspace
+// come from the caller.
 
 namespace sextant {
 namespace {
@@ -97,10 +94,7 @@ struct Frame {
   Image<Rgb8> other_colors{context, kWidth, kHeight};
 };
 
-struct Operation {
-  const char* name;
-  std::function<void(Frame&, Workspace&)> run;
-};
+using Operation = testing::SteadyOperation<Frame>;
 
 const Operation kDepthOperations[] = {
     {"bilateral filter",
@@ -249,27 +243,11 @@ std::vector<Operation> all_operations() {
   return all;
 }
 
-/// Fails unless the function runs without an allocation and without waiting for the device.
-void expect_steady(const Context& context, const std::function<void()>& function) {
-  const Counters before = context.counters();
-  function();
-  EXPECT_EQ(context.counters().allocations, before.allocations);
-  EXPECT_EQ(context.counters().synchronisations, before.synchronisations);
-}
-
 TEST(SurfaceSteadyState, ASecondCallNeitherAllocatesNorWaits) {
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     Frame frame(context);
-    for (const Operation& operation : all_operations()) {
-      SCOPED_TRACE(operation.name);
-      Workspace workspace;
-      const auto run = [&] { operation.run(frame, workspace); };
-      run();
-      expect_steady(context, run);
-      expect_steady(context, [&] { Graph::capture(context, run).launch(); });
-      EXPECT_NO_THROW(context.synchronize());
-    }
+    testing::expect_steady_calls(frame, all_operations());
   }
 }
 
@@ -277,12 +255,7 @@ TEST(SurfaceSteadyState, OneWorkspaceServesAllOperations) {
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     Frame frame(context);
-    Workspace workspace;
-    const auto run_all = [&] {
-      for (const Operation& operation : all_operations()) operation.run(frame, workspace);
-    };
-    run_all();
-    expect_steady(context, run_all);
+    testing::expect_steady_sequence(frame, all_operations());
   }
 }
 
