@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 
 #include "apps/sextant/input/surface_input.h"
@@ -9,6 +8,10 @@
 #include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/normals.h"
 #include "sextant/surface/triangulate.h"
+
+namespace CLI {
+class App;
+}
 
 namespace sextant::app {
 
