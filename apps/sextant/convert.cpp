@@ -34,7 +34,7 @@ struct ConvertOptions {
           Range{1e-9, 1e3});
     visit("output_depth_unit_m", self.output_depth_unit_m,
           "metres per step of a 16-bit depth output", Range{1e-9, 1e3});
-    visit("quality", self.quality, "of a JPEG output", Range{1, 100});
+    visit("quality", self.quality, "quality of a JPEG output", Range{1, 100});
   }
 };
 
@@ -165,9 +165,10 @@ void add_convert(CLI::App& app) {
   command->add_option("--into", state->into, "folder for several outputs");
   command->add_option("--to", state->extension, "extension of the outputs in --into");
   command
-      ->add_option("--encoding", state->options.encoding,
-                   "of the output: ascii, binary, binary_big_endian (PLY) or binary_compressed "
-                   "(PCD); binary where the format has it")
+      ->add_option(
+          "--encoding", state->options.encoding,
+          "encoding of the output: ascii, binary, binary_big_endian (PLY) or binary_compressed "
+          "(PCD); binary where the format has it")
       ->check(CLI::IsMember(
           {"ascii", "binary", "binary_little_endian", "binary_big_endian", "binary_compressed"}));
   add_flags(*command, state->options);

@@ -141,7 +141,8 @@ void add_describe(CLI::App& app) {
   add_flags(*command, state->options.iss, "iss");
   add_flags(*command, state->options.pairs, "pair", {"seed"});
   add_flags(*command, state->options.tensor, "tensor");
-  command->add_option("-o,--output", state->output, "file of descriptors with all that belongs");
+  command->add_option("-o,--output", state->output,
+                      "file for the descriptors with all that belongs to them");
   command->add_option("--npy", state->npy,
                       "NumPy array, a row a descriptor; FILE_frames, _positions and _points beside "
                       "it");

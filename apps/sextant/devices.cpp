@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/subcommands.h"
 

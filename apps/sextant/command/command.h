@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,6 +8,10 @@
 #include <vector>
 
 #include "sextant/core/context.h"
+
+namespace CLI {
+class App;
+}
 
 namespace sextant {
 struct TriangleMesh;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include "apps/sextant/input/surface_input.h"
 #include "sextant/surface/surface_operations.h"
+
+namespace CLI {
+class App;
+}
 
 namespace sextant::app {
 

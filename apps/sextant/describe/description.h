@@ -23,7 +23,7 @@ inline constexpr Choice<KeypointChoice> kKeypointChoices[] = {{"default", Keypoi
 struct DescribeOptions {
   DescriptorKind descriptor = DescriptorKind::kShot;
   KeypointChoice keypoints = KeypointChoice::kDefault;
-  std::int64_t count = 0;  ///< at most so many, drawn at random; 0: all, of `random` the default
+  std::int64_t count = 0;  ///< draw at most this many; 0 takes all, or the default of `random`
   std::uint64_t seed = 0;
   bool keep_invalid = false;
   float radius_m = 0;
@@ -38,19 +38,20 @@ struct DescribeOptions {
   static void fields(Self& self, Visitor&& visit) {
     visit("descriptor", self.descriptor, "what is computed", kDescriptorKinds);
     visit("keypoints", self.keypoints,
-          "where: all points, one a voxel, ISS keypoints, or drawn at random; default: voxel, for "
-          "tensors random pairs",
+          "which points are described: all, one in each voxel, ISS keypoints, or some drawn at "
+          "random; by default one in each voxel, and for tensors random pairs",
           kKeypointChoices);
     visit("count", self.count,
-          "at most so many, drawn at random; 0: as many as there are, of random ones 1000, or 200 "
-          "tensors",
+          "draw at most this many of them at random; 0 takes all of them, 1000 of the random ones "
+          "and 200 tensors",
           Range{0, 1e12});
-    visit("seed", self.seed, "of what is drawn at random", Range{0, 18446744073709551615.0});
+    visit("seed", self.seed, "another number draws other points", Range{0, 18446744073709551615.0});
     visit("keep_invalid", self.keep_invalid,
-          "also write keypoints without a descriptor, as NaN, so that rows are keypoints");
-    visit("radius_m", self.radius_m, "of SHOT's sphere; 0: radius_resolutions", Range{0, 1e6});
+          "also write keypoints without a descriptor, as NaN, so that each keypoint has its row");
+    visit("radius_m", self.radius_m,
+          "radius of SHOT's sphere; 0 takes it from --radius-resolutions", Range{0, 1e6});
     visit("radius_resolutions", self.radius_resolutions,
-          "of SHOT's sphere in multiples of the resolution", Range{1, 1e6});
+          "radius of SHOT's sphere in multiples of the resolution", Range{1, 1e6});
   }
 };
 

@@ -22,7 +22,8 @@ struct FramePictureOptions {
   static void fields(Self& self, Visitor&& visit) {
     visit("up", self.up, "which axis of a mesh or cloud points up in the picture", kUpAxes);
     visit("turn_rad", self.turn_rad, "how far the viewer stands to the side", Range{-7, 7});
-    visit("elevation_rad", self.elevation_rad, "how far above it", Range{-1.5, 1.5});
+    visit("elevation_rad", self.elevation_rad, "how far the viewer stands above the surface",
+          Range{-1.5, 1.5});
   }
 };
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "apps/sextant/command/step_times.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/geometry/surface.h"
+
+namespace CLI {
+class App;
+}
 
 namespace sextant::app {
 
