@@ -15,7 +15,8 @@ if(NOT suites)
 endif()
 set(script)
 foreach(suite IN LISTS suites)
-  string(APPEND script "add_test(${suite} [==[${program}]==] --gtest_filter=${suite}.*:${suite}/*)\n"
+  string(APPEND script "add_test(${suite} [==[${program}]==] "
+                       "--gtest_filter=${suite}.*:${suite}/*)\n"
                        "set_tests_properties(${suite} PROPERTIES LABELS ${label})\n")
 endforeach()
 file(WRITE ${file} "${script}")

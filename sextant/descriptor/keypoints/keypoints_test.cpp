@@ -122,7 +122,8 @@ TEST(UniformKeypoints, RefuseTooManyVoxels) {
     SCOPED_TRACE(testing::describe(context));
     EXPECT_THROW(uniform_of(context, {{0, 0, 0}, {3e6f, 0, 0}}, 1.0f), Error);
     EXPECT_THROW(uniform_of(context, {{-3e38f, 0, 0}, {3e38f, 0, 0}}, 1.0f), Error);
-    EXPECT_THROW(uniform_of(context, {{0, 0, 0}}, 0.0f), Error);
+    EXPECT_THROW(uniform_of(context, {{0, 0, 0}}, -1.0f), Error);
+    EXPECT_EQ(uniform_of(context, {{0, 0, 0}}, 0.0f), Indices{0});  // any voxel holds it
     EXPECT_THROW(uniform_of(context, {{0, 0, 0}}, NAN), Error);
   }
 }
