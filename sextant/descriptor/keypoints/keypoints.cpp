@@ -2,6 +2,7 @@
 #include "sextant/descriptor/keypoints.h"
 
 #include "sextant/core/for_each/anywhere.h"
+#include "sextant/core/parcel.h"
 #include "sextant/core/reduce/anywhere.h"
 #include "sextant/core/scan.h"
 #include "sextant/core/sort.h"
@@ -78,12 +79,10 @@ void find_saliencies_cpu(const Context& context, const NeighbourGridView& grid,
       [&](std::int64_t begin, std::int64_t end) { detail::run_widest(range, begin, end); });
 }
 
-View<const Bounds> bounds_of(const Context& context, View<const Vec3f> points,
-                             Workspace& workspace) {
-  const View<Bounds> bounds = workspace.take<Bounds>(context, 1);
+void find_bounds(const Context& context, View<const Vec3f> points, View<Bounds> bounds,
+                 Workspace& workspace) {
   detail::transform_reduce_anywhere(context, points.size, detail::cloud::PointBounds{points.data},
                                     detail::cloud::JoinBounds{}, Bounds{}, bounds, workspace);
-  return bounds;
 }
 
 void list_marked(const Context& context, View<const std::int32_t> marks, View<std::int32_t> indices,
@@ -101,19 +100,7 @@ void check_outputs(const Context& context, std::int64_t points, View<std::int32_
   require_room(context, count, 1, "count");
 }
 
-/// Runs choose(indices, count, workspace) with room for all points, and returns the part of the
-/// indices that it fills, in memory of its own size.
-template <class Choose>
-Buffer<std::int32_t> chosen(const Context& context, std::int64_t points, const Choose& choose) {
-  Buffer<std::int32_t> indices(context, points);
-  Buffer<std::int32_t> count(context, 1);
-  Workspace workspace;
-  choose(indices.view(), count.view(), workspace);
-  return copy(context, indices.view().subview(0, to_host(context, count)[0]));
-}
-
-void check_extent(const Context& context, View<const Vec3f> points, float leaf_m) {
-  const Bounds box = bounds(context, points);
+void check_extent(const Bounds& box, float leaf_m) {
   if (box.empty()) return;
   const Vec3f extent = box.high - box.low;
   const float longest = max_of(max_of(extent.x, extent.y), extent.z);
@@ -152,7 +139,8 @@ void uniform_keypoints_into(const Context& context, View<const Vec3f> points,
   check_outputs(context, points.size, indices, count);
   const Workspace::Scope scope(workspace);
   const VoxelGrid grid = voxel_grid(options.leaf_m);
-  const View<const Bounds> bounds = bounds_of(context, points, workspace);
+  const View<Bounds> bounds = workspace.take<Bounds>(context, 1);
+  find_bounds(context, points, bounds, workspace);
   const View<std::uint32_t> order = workspace.take<std::uint32_t>(context, points.size);
   const View<std::uint64_t> keys = workspace.take<std::uint64_t>(context, points.size);
   const View<std::int32_t> marks = workspace.take<std::int32_t>(context, points.size);
@@ -176,11 +164,17 @@ Buffer<std::int32_t> uniform_keypoints(const Context& context, View<const Vec3f>
   const UniformKeypointOptions given =
       options.leaf_m > 0.0f ? options
                             : resolved(options, detail::scale::resolution_of(context, points));
-  check_extent(context, points, given.leaf_m);
-  return chosen(context, points.size,
-                [&](View<std::int32_t> indices, View<std::int32_t> count, Workspace& workspace) {
-                  uniform_keypoints_into(context, points, given, indices, count, workspace);
-                });
+  Buffer<std::int32_t> indices(context, points.size);
+  Parcel found;
+  const auto count = found.add<std::int32_t>(1);
+  const auto box = found.add<Bounds>(1);
+  found.allocate(context);
+  Workspace workspace;
+  uniform_keypoints_into(context, points, given, indices, found[count], workspace);
+  find_bounds(context, points, found[box], workspace);
+  const Parcel on_host = to_host(context, found);
+  check_extent(on_host[box][0], given.leaf_m);
+  return copy(context, indices.view().subview(0, on_host[count][0]));
 }
 
 void iss_keypoints_into(const Context& context, const NeighbourGrid& grid,
@@ -217,10 +211,11 @@ Buffer<std::int32_t> iss_keypoints(const Context& context, View<const Vec3f> poi
       has_both ? options : resolved(options, detail::scale::resolution_of(context, points));
   const NeighbourGrid grid = build_neighbour_grid(
       context, points, NeighbourGridOptions::for_radius(0.5f * given.salient_radius_m));
-  return chosen(context, points.size,
-                [&](View<std::int32_t> indices, View<std::int32_t> count, Workspace& workspace) {
-                  iss_keypoints_into(context, grid, given, indices, count, workspace);
-                });
+  Buffer<std::int32_t> indices(context, points.size);
+  Buffer<std::int32_t> count(context, 1);
+  Workspace workspace;
+  iss_keypoints_into(context, grid, given, indices, count, workspace);
+  return copy(context, indices.view().subview(0, to_host(context, count)[0]));
 }
 
 }  // namespace sextant

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/core/for_each/anywhere.h"
+#include "sextant/core/parcel.h"
 #include "sextant/descriptor/tensor/set_math.h"
 
 namespace sextant {
@@ -46,17 +47,37 @@ TensorSet copy(const Context& context, const TensorSet& from) {
 }
 
 TensorSet to_host(const Context& context, const TensorSet& from) {
-  return copied(from, [&](const auto& part) { return to_host_buffer(context, part); });
+  // All parts lie in one piece first, so that they come in one download. Each pass plans the same
+  // arrays in the same order and so finds them again.
+  Parcel parcel, written, read;
+  copied(from, [&]<class T>(const Buffer<T>& part) {
+    parcel.add<T>(part.size());
+    return Buffer<T>();
+  });
+  parcel.allocate(context);
+  copied(from, [&]<class T>(const Buffer<T>& part) {
+    copy<T>(context, part, parcel[written.add<T>(part.size())]);
+    return Buffer<T>();
+  });
+  const Parcel on_host = to_host(context, parcel);
+  return copied(from, [&]<class T>(const Buffer<T>& part) {
+    return copy(Context::cpu(1), on_host[read.add<T>(part.size())]);
+  });
 }
 
 TensorSet pack_tensors(const Context& context, const TensorSet& tensors) {
   check_set(context, tensors, "tensors");
-  const std::int64_t count =
-      clamp<std::int64_t>(to_host(context, tensors.count)[0], 0, tensors.capacity());
-  const std::vector<std::int32_t> sizes = to_host(context, tensors.sizes.view().subview(0, count));
+  Parcel filled;
+  const auto filled_count = filled.add<std::int32_t>(1);
+  const auto filled_sizes = filled.add<std::int32_t>(tensors.capacity());
+  filled.allocate(context);
+  copy<std::int32_t>(context, tensors.count, filled[filled_count]);
+  copy<std::int32_t>(context, tensors.sizes, filled[filled_sizes]);
+  const Parcel on_host = to_host(context, filled);
+  const std::int64_t count = clamp<std::int64_t>(on_host[filled_count][0], 0, tensors.capacity());
   std::vector<std::int64_t> first;
   std::int64_t elements = 0;
-  for (const std::int32_t size : sizes) {
+  for (const std::int32_t size : on_host[filled_sizes].subview(0, count)) {
     first.push_back(elements);
     elements += size;
   }
