@@ -12,7 +12,8 @@ namespace sextant::detail {
 ///       context, [&] { return estimate_normals_cuda(context, job); },
 ///       [&] { return estimate_normals_cpu(context, job); });
 ///
-/// A build without CUDA never compiles a call of the first, so what it names need not be defined.
+/// A build without CUDA never calls the first, so what it names need not be defined. That holds for
+/// the function itself, not for others that it calls: the name of what is missing must stand in it.
 template <class Cuda, class Cpu>
 decltype(auto) on_device(const Context& context, [[maybe_unused]] const Cuda& cuda,
                          const Cpu& cpu) {

@@ -112,14 +112,13 @@ void compute_mesh_tensors_cpu(const Context& context, const MeshTensorJob& job) 
   });
 }
 
-/// Two blocks for each multiprocessor, or one for each tensor, and one to write that there is none.
-void launch_mesh_tensors(const Context& context, MeshTensorJob job, Workspace& workspace) {
-  const Workspace::Scope scope(workspace);
+/// Gives a job what it needs on CUDA: two blocks for each multiprocessor, or one for each tensor,
+/// and one to write that there is none.
+void add_blocks(const Context& context, MeshTensorJob& job, Workspace& workspace) {
   job.blocks = clamp<std::int64_t>(min_of(job.pairs.size, job.out.capacity), 1,
                                    kMeshBlocksAtOnce * detail::multiprocessors(context));
   const std::int64_t words = job.blocks * kScratchWords * job.leaves();
   job.scratch = workspace.take<std::uint64_t>(context, words).data;
-  compute_mesh_tensors_cuda(context, job);
 }
 
 /// Sorts the triangles along the curve.
@@ -200,20 +199,25 @@ void compute_tensors_into(const Context& context, const TensorMesh& mesh,
                           Workspace& workspace) {
   require_on(context, mesh.triangles.view(), "mesh");
   detail::tensor::check_computation(context, pairs, count, options, tensors);
-  const MeshTensorJob job{.vertices = mesh.vertices,
-                          .normals = mesh.normals,
-                          .triangles = mesh.triangles,
-                          .boxes = mesh.boxes.data(),
-                          .edge_order = mesh.edge_order.data(),
-                          .edge_first = mesh.edge_first.data(),
-                          .edge_end = mesh.edge_end.data(),
-                          .pairs = pairs,
-                          .count = count.data,
-                          .bin_m = options.bin_resolutions * resolution_m,
-                          .mode = options.mode,
-                          .out = detail::tensor::rows_of(tensors)};
+  MeshTensorJob job{.vertices = mesh.vertices,
+                    .normals = mesh.normals,
+                    .triangles = mesh.triangles,
+                    .boxes = mesh.boxes.data(),
+                    .edge_order = mesh.edge_order.data(),
+                    .edge_first = mesh.edge_first.data(),
+                    .edge_end = mesh.edge_end.data(),
+                    .pairs = pairs,
+                    .count = count.data,
+                    .bin_m = options.bin_resolutions * resolution_m,
+                    .mode = options.mode,
+                    .out = detail::tensor::rows_of(tensors)};
   detail::on_device(
-      context, [&] { launch_mesh_tensors(context, job, workspace); },
+      context,
+      [&] {
+        const Workspace::Scope scope(workspace);
+        add_blocks(context, job, workspace);
+        compute_mesh_tensors_cuda(context, job);
+      },
       [&] { compute_mesh_tensors_cpu(context, job); });
 }
 

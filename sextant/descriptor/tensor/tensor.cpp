@@ -52,24 +52,14 @@ void check_surface(const Context& context, const OrganisedSurface& surface) {
           height);
 }
 
-void compute_cpu(const Context& context, const OrganisedSurface& surface, TensorJob job,
-                 Bounds* boxes) {
-  job.boxes = boxes;
-  surface_boxes_cpu(context, surface, boxes);
-  compute_tensors_cpu(context, job);
-}
-
-/// One block for each multiprocessor treats large cubes, or one for each tensor.
-void compute_cuda(const Context& context, const OrganisedSurface& surface, TensorJob job,
-                  Bounds* boxes, Workspace& workspace) {
-  job.boxes = boxes;
+/// Gives a job what it needs on CUDA. One block for each multiprocessor treats large cubes, or one
+/// for each tensor.
+void add_tables(const Context& context, TensorJob& job, Workspace& workspace) {
   job.large_blocks =
       static_cast<int>(clamp<std::int64_t>(job.out.capacity, 1, detail::multiprocessors(context)));
   const std::int64_t words = std::int64_t{job.large_blocks} * kTableWords * job.tiles();
   job.tables = workspace.take<std::uint64_t>(context, words).data;
   job.large = workspace.take<std::int32_t>(context, 1 + job.out.capacity).data;
-  surface_boxes_cuda(context, surface, boxes, job.large);
-  compute_tensors_cuda(context, job);
 }
 
 }  // namespace
@@ -111,18 +101,27 @@ void compute_tensors_into(const Context& context, const OrganisedSurface& surfac
   check_computation(context, pairs, count, options, tensors);
   require_room(context, statistics, 1, "statistics");
   const Workspace::Scope scope(workspace);
-  const TensorJob job{.surface = surface,
-                      .pairs = pairs,
-                      .count = count.data,
-                      .statistics = statistics.data,
-                      .bin_resolutions = options.bin_resolutions,
-                      .mode = options.mode,
-                      .out = rows_of(tensors)};
+  TensorJob job{.surface = surface,
+                .pairs = pairs,
+                .count = count.data,
+                .statistics = statistics.data,
+                .bin_resolutions = options.bin_resolutions,
+                .mode = options.mode,
+                .out = rows_of(tensors)};
   Bounds* const boxes =
       workspace.take<Bounds>(context, std::int64_t{job.groups()} * kBoxesPerGroup).data;
+  job.boxes = boxes;
   detail::on_device(
-      context, [&] { compute_cuda(context, surface, job, boxes, workspace); },
-      [&] { compute_cpu(context, surface, job, boxes); });
+      context,
+      [&] {
+        add_tables(context, job, workspace);
+        surface_boxes_cuda(context, surface, boxes, job.large);
+        compute_tensors_cuda(context, job);
+      },
+      [&] {
+        surface_boxes_cpu(context, surface, boxes);
+        compute_tensors_cpu(context, job);
+      });
 }
 
 }  // namespace sextant

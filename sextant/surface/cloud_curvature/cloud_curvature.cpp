@@ -223,12 +223,6 @@ void estimate_on_cpu(const Context& context, const CloudCurvatureJob& job) {
       [&](std::int64_t begin, std::int64_t end) { detail::run_widest(range, begin, end); });
 }
 
-template <bool kOurs>
-void estimate_on_cuda(const Context& context, const CloudCurvatureJob& job) {
-  // Neighbouring threads have neighbouring points of a cell and read the same candidates.
-  detail::for_each_on_cuda(context, job.grid.size, CloudCurvaturePoint<kOurs>{job});
-}
-
 void require_radius(const CloudCurvatureOptions& options) {
   check_options(options);
   require(options.radius_m > 0.0f,
@@ -277,8 +271,12 @@ void estimate_cloud_curvature_into(const Context& context, const NeighbourGrid& 
   detail::on_device(
       context,
       [&] {
-        job.rules.ours() ? estimate_on_cuda<true>(context, job)
-                         : estimate_on_cuda<false>(context, job);
+        // Neighbouring threads have neighbouring points of a cell and read the same candidates.
+        if (job.rules.ours()) {
+          detail::for_each_on_cuda(context, size, CloudCurvaturePoint<true>{job});
+        } else {
+          detail::for_each_on_cuda(context, size, CloudCurvaturePoint<false>{job});
+        }
       },
       [&] { estimate_on_cpu(context, job); });
 }
