@@ -10,6 +10,7 @@
 #include "sextant/descriptor/local_frame/lanes.h"
 #include "sextant/descriptor/scale/scale.h"
 #include "sextant/geometry/cloud/bounds_math.h"
+#include "sextant/geometry/gather/list.h"
 #include "sextant/geometry/neighbours/queries.h"
 
 namespace sextant {
@@ -85,15 +86,6 @@ void find_bounds(const Context& context, View<const Vec3f> points, View<Bounds> 
                                     detail::cloud::JoinBounds{}, Bounds{}, bounds, workspace);
 }
 
-void list_marked(const Context& context, View<const std::int32_t> marks, View<std::int32_t> indices,
-                 View<std::int32_t> count, Workspace& workspace) {
-  const View<std::int32_t> ranks = workspace.take<std::int32_t>(context, marks.size + 1);
-  exclusive_scan<std::int32_t>(context, marks, ranks, workspace);
-  detail::for_each_anywhere(
-      context, marks.size + 1,
-      ListMarked{marks.data, ranks.data, marks.size, indices.data, count.data});
-}
-
 void check_outputs(const Context& context, std::int64_t points, View<std::int32_t> indices,
                    View<std::int32_t> count) {
   require_room(context, indices, points, "indices");
@@ -155,7 +147,7 @@ void uniform_keypoints_into(const Context& context, View<const Vec3f> points,
                             KeyInOrder{points.data, grid, bounds.data, order.data, keys.data});
   sort_pairs<std::uint64_t>(context, keys, order, {}, workspace);
   detail::for_each_anywhere(context, points.size, MarkFirst{keys.data, order.data, marks.data});
-  list_marked(context, marks, indices, count, workspace);
+  detail::gather::list_marked(context, marks, indices, count, workspace);
 }
 
 Buffer<std::int32_t> uniform_keypoints(const Context& context, View<const Vec3f> points,
@@ -200,7 +192,7 @@ void iss_keypoints_into(const Context& context, const NeighbourGrid& grid,
   const View<std::int32_t> marks = workspace.take<std::int32_t>(context, view.size);
   detail::for_each_anywhere(context, view.size,
                             MarkMostSalient{view, limits, saliency.data, marks.data});
-  list_marked(context, marks, indices, count, workspace);
+  detail::gather::list_marked(context, marks, indices, count, workspace);
 }
 
 Buffer<std::int32_t> iss_keypoints(const Context& context, View<const Vec3f> points,

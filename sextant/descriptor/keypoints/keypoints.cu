@@ -6,7 +6,6 @@ namespace sextant::detail {
 SEXTANT_FOR_EACH_ON_CUDA(keypoints::DistanceToCentre)
 SEXTANT_FOR_EACH_ON_CUDA(keypoints::KeyInOrder)
 SEXTANT_FOR_EACH_ON_CUDA(keypoints::MarkFirst)
-SEXTANT_FOR_EACH_ON_CUDA(keypoints::ListMarked)
 SEXTANT_FOR_EACH_ON_CUDA(keypoints::IssSaliency)
 SEXTANT_FOR_EACH_ON_CUDA(keypoints::MarkMostSalient)
 }  // namespace sextant::detail

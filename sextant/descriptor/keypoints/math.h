@@ -79,22 +79,6 @@ struct MarkFirst {
   }
 };
 
-/// Lists the marked points; element `size` of the ranks is their number.
-struct ListMarked {
-  const std::int32_t* marks;
-  const std::int32_t* ranks;
-  std::int64_t size;
-  std::int32_t* indices;
-  std::int32_t* count;
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    if (i == size) {
-      *count = ranks[size];
-    } else if (marks[i] != 0) {
-      indices[ranks[i]] = static_cast<std::int32_t>(i);
-    }
-  }
-};
-
 struct IssLimits {
   float salient_radius_m, non_max_radius_m;
   double most_ratio_21, most_ratio_32;

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/core/for_each/anywhere.h"
 #include "sextant/core/scan.h"
+#include "sextant/geometry/gather/list.h"
 #include "sextant/geometry/gather/math.h"
 
 namespace sextant {
+
+void detail::gather::list_marked(const Context& context, View<const std::int32_t> marks,
+                                 View<std::int32_t> indices, View<std::int32_t> count,
+                                 Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  const View<std::int32_t> ranks = workspace.take<std::int32_t>(context, marks.size + 1);
+  exclusive_scan<std::int32_t>(context, marks, ranks, workspace);
+  for_each_anywhere(context, marks.size + 1,
+                    ListMarked{marks.data, ranks.data, marks.size, indices.data, count.data});
+}
 
 template <class T>
 void gather_into(const Context& context, View<const T> from, View<const std::int32_t> indices,
@@ -24,16 +35,13 @@ Buffer<std::int32_t> finite_points(const Context& context, View<const Vec3f> poi
   require_on(context, points, "points");
   require(points.size <= INT32_MAX, "points: ", points.size, " are too many");
   Workspace workspace;
-  const View<std::int32_t> flags = workspace.take<std::int32_t>(context, points.size);
+  const View<std::int32_t> marks = workspace.take<std::int32_t>(context, points.size);
   detail::for_each_anywhere(context, points.size,
-                            detail::gather::FlagFinite{points.data, flags.data});
-  const View<std::int32_t> sums = workspace.take<std::int32_t>(context, points.size + 1);
-  exclusive_scan<std::int32_t>(context, flags, sums, workspace);
-  const std::int32_t count = to_host(context, sums.subview(points.size, 1))[0];
-  Buffer<std::int32_t> indices(context, count);
-  detail::for_each_anywhere(context, points.size,
-                            detail::gather::PlaceFinite{points.data, sums.data, indices.data()});
-  return indices;
+                            detail::gather::MarkFinite{points.data, marks.data});
+  Buffer<std::int32_t> indices(context, points.size);
+  Buffer<std::int32_t> count(context, 1);
+  detail::gather::list_marked(context, marks, indices, count, workspace);
+  return copy(context, indices.view().subview(0, to_host(context, count)[0]));
 }
 
 }  // namespace sextant

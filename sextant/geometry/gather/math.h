@@ -36,21 +36,26 @@ struct GatherElement {
 };
 
 /// 1 for a point that is there, 0 for a hole.
-struct FlagFinite {
+struct MarkFinite {
   const Vec3f* points;
-  std::int32_t* flags;
+  std::int32_t* marks;
 
-  SEXTANT_HD void operator()(std::int64_t i) const { flags[i] = is_finite(points[i]) ? 1 : 0; }
+  SEXTANT_HD void operator()(std::int64_t i) const { marks[i] = is_finite(points[i]) ? 1 : 0; }
 };
 
-/// Each point that is there to its rank among them.
-struct PlaceFinite {
-  const Vec3f* points;
+/// Lists the marked points; element `size` of the ranks is their number.
+struct ListMarked {
+  const std::int32_t* marks;
   const std::int32_t* ranks;
+  std::int64_t size;
   std::int32_t* indices;
-
+  std::int32_t* count;
   SEXTANT_HD void operator()(std::int64_t i) const {
-    if (is_finite(points[i])) indices[ranks[i]] = static_cast<std::int32_t>(i);
+    if (i == size) {
+      *count = ranks[size];
+    } else if (marks[i] != 0) {
+      indices[ranks[i]] = static_cast<std::int32_t>(i);
+    }
   }
 };
 
