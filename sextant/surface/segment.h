@@ -25,8 +25,8 @@ struct SegmentOptions {
   /// a sphere of 15 px radius: what is bent more sharply is a crease.
   float crease_angle_rad = 0.4f;
   float step_px = 1.0f;  ///< offset of a neighbour from the tangent plane, on top of 4 deviations
-  /// The depth's deviation is this times z²; 0 for exact depth. Raw Kinect depth has 1.64e-3.
-  float depth_noise_per_m = 1.5e-3f;
+  /// The depth's deviation is this times z²; 0 estimates it from the frame, for every depth.
+  float depth_noise_per_m = 0.0f;
   int min_points = 50;  ///< smaller regions are none
   int attach_px = 7;    ///< regions grow back that far over the creases between them
   /// Neighbouring planes within this angle and within the noise of each other are one.
@@ -42,7 +42,7 @@ struct SegmentOptions {
           "largest offset from the tangent plane, in pixels, beyond 4 deviations of the noise",
           Range{0.01, 1e3});
     visit("depth_noise_per_m", self.depth_noise_per_m,
-          "deviation of the depth over depth squared; 0 for exact depth", Range{0, 1});
+          "deviation of the depth over depth squared; 0 estimates it from the frame", Range{0, 1});
     visit("min_points", self.min_points, "smaller regions are dropped", Range{4, 1e9});
     visit("attach_px", self.attach_px, "how far regions grow over the creases between them",
           Range{0, 64});

@@ -11,6 +11,31 @@ namespace sextant::detail::segment {
 /// How the CPU takes the steps. Short ones run on the calling thread, as threads that meet after
 /// every small step wait for each other most of the time.
 struct HostSteps {
+  /// Cells are few and each takes long.
+  template <class Function>
+  static void each_cell(const Context& context, std::int64_t count, const Function& function) {
+    constexpr std::int64_t kCellsAtOnce = 128;
+    for_each_chunk(context, count, kCellsAtOnce, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) function(i);
+    });
+  }
+
+  /// False when no patch joins another.
+  template <int kTerms>
+  static bool add_joining(const Context&, const PatchState& s, int round) {
+    bool any = false;
+    for (std::int32_t cell = 0; cell < s.cells; ++cell) {
+      if (s.target[cell] < 0) continue;
+      add_joined<kTerms>(s, cell, s.target[cell]);
+      any = true;
+    }
+    for (std::int32_t cell = 0; cell < s.cells && any; ++cell) {
+      const std::int32_t target = s.target[cell];
+      if (target >= 0 && s.changed[target] != round + 1) finish_joined<kTerms>(s, target, round);
+    }
+    return any;
+  }
+
   /// Parents have lower indices, and theirs are roots by then.
   static void flatten(const Context&, const SegmentState& s) {
     for (std::int32_t i = 0; i < s.n; ++i) {

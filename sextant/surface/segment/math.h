@@ -3,6 +3,7 @@
 
 #include "sextant/geometry/neighbour_walk.h"
 #include "sextant/surface/cloud_segment.h"
+#include "sextant/surface/segment/noise_levels.h"
 
 // Which points are neighbours on one surface: organised points and points in any order. The steps
 // of steps.h ask the same questions of both.
@@ -11,6 +12,20 @@ namespace sextant::detail::segment {
 
 /// Points that are none, on a crease, smooth, and smooth but not on the plane they were linked to.
 enum PointFlag : std::uint8_t { kNoPoint, kOnCrease, kSmooth, kApart };
+
+/// The deviation of a model within which points count as lying on it, in tolerances.
+inline constexpr double kMostDeviation = 1.5;
+
+inline constexpr int kCellPx = 8;  // patches of images are made of such squares
+
+/// Sensors err over long distances too (calibration, temperature), so that points of one plane
+/// deviate from it the more the larger it is: the square grows by a half with every octave of
+/// cells.
+SEXTANT_HD inline double warp_share(double pixels) {
+  constexpr double kWarp = 0.5;
+  const double cells = pixels / (kCellPx * kCellPx);
+  return cells < 2 ? 1.0 : 1.0 + kWarp * std::ilogb(cells);
+}
 
 /// Width and height of a pixel at unit depth, as sums before they are means.
 struct PixelPitch {
@@ -70,16 +85,20 @@ struct PixelSurface {
   const Vec3f* normals;
   int width, height;
   SegmentOptions options;
-  const PixelSize* pixel;  ///< at unit depth
+  const PixelSize* pixel;     ///< at unit depth
+  const NoiseLevels* noise;   ///< of the frame
+  const std::int32_t* patch;  ///< of every pixel, or -1
 
   static constexpr bool kClosesGaps = true;
+  static constexpr bool kHasPatches = true;
   /// Steeper surfaces are not compared, because the two sides of a pixel are different things
   /// there.
   static constexpr float kMostStretch_sq = 100.0f;
 
   SEXTANT_HD std::int64_t size() const { return std::int64_t{width} * height; }
   SEXTANT_HD float pixel_m(float z_m) const { return z_m * 0.5f * (pixel->x + pixel->y); }
-  SEXTANT_HD float noise_m(float z_m) const { return options.depth_noise_per_m * z_m * z_m; }
+  SEXTANT_HD float noise_m(float z_m) const { return noise->at(z_m) * z_m * z_m; }
+  SEXTANT_HD std::int32_t patch_of(std::int64_t i) const { return patch[i]; }
   SEXTANT_HD float step_m(float z_m) const {
     return options.step_px * pixel_m(z_m) + 4.0f * noise_m(z_m);
   }
@@ -87,12 +106,15 @@ struct PixelSurface {
     const float z = static_cast<float>(std::abs(z_m));
     return 0.25f * pixel_m(z) + noise_m(z);
   }
+  SEXTANT_HD double most_deviation_m(double z_m, double pixels) const {
+    return kMostDeviation * tolerance_m(z_m) * std::sqrt(warp_share(pixels));
+  }
 
   /// The angle between normals on either side that a facing surface may have: the crease, or the
   /// noise of two normals. A 7 × 7 window's normal errs by σ over √(Σ u²) = 14 pixels.
   SEXTANT_HD float crease_limit(float z_m) const {
-    const float noise = 3.5f * 1.4142135f / 14.0f * noise_m(z_m) / pixel_m(z_m);
-    return max_of(options.crease_angle_rad, noise);
+    const float of_noise = 3.5f * 1.4142135f / 14.0f * noise_m(z_m) / pixel_m(z_m);
+    return max_of(options.crease_angle_rad, of_noise);
   }
 
   /// Whether the surface bends too sharply at p between the pixels a and b, which lie `reaches`
@@ -113,7 +135,7 @@ struct PixelSurface {
   }
 
   SEXTANT_HD bool is_valid(std::int64_t i) const {
-    return is_seen(points[i]) && is_finite(normals[i]);
+    return is_seen(points[i]) && (patch[i] >= 0 || is_finite(normals[i]));
   }
 
   /// `valid` is negative for pixels without point or normal.
@@ -149,15 +171,17 @@ struct PixelSurface {
 
   /// Whether the pixel lies on no crease; its area as well, which clouds find on the way.
   SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid, float& area_m2) const {
-    area_m2 = pixel_area_m2(i);
+    area_m2 = point_area_m2(i);
     return !on_crease(static_cast<int>(i), valid);
   }
 
   /// A pixel's share of the surface: the solid angle of the pixel over the cosine of the slant,
   /// which is taken to be at most 87°.
-  SEXTANT_HD float pixel_area_m2(std::int64_t i) const {
+  SEXTANT_HD float point_area_m2(std::int64_t i) const {
     const Vec3f p = points[i];
-    const float along = max_of(std::abs(dot(normals[i], p)), 0.05f * norm(p));
+    // Without a normal the pixel is taken to face the camera.
+    const float across = is_finite(normals[i]) ? std::abs(dot(normals[i], p)) : norm(p);
+    const float along = max_of(across, 0.05f * norm(p));
     return p.z * p.z * p.z / along * pixel->x * pixel->y;
   }
 
@@ -181,13 +205,15 @@ struct PixelSurface {
     if (u + 1 < width) f(i + 1);
     if (v + 1 < height) f(i + width);
   }
-  /// Calls f once for every pair of neighbours, at the one with the lower index.
+  /// Calls f once for every pair of neighbours, at the one with the lower index. Beyond a missing
+  /// pixel the next one is the neighbour, as some sensors leave lines out.
   template <class Function>
   SEXTANT_HD void each_pair(std::int64_t index, Function&& f) const {
     const int i = static_cast<int>(index);
     const int v = i / width;
-    if (i - v * width + 1 < width) f(i + 1);
-    if (v + 1 < height) f(i + width);
+    const int u = i - v * width;
+    if (u + 1 < width) f(u + 2 < width && !is_seen(points[i + 1]) ? i + 2 : i + 1);
+    if (v + 1 < height) f(v + 2 < height && !is_seen(points[i + width]) ? i + 2 * width : i + width);
   }
 };
 
@@ -203,8 +229,14 @@ struct CloudSurface {
   float cos_link;
 
   static constexpr bool kClosesGaps = false;
+  static constexpr bool kHasPatches = false;
 
   SEXTANT_HD std::int64_t size() const { return grid.size; }
+  SEXTANT_HD std::int32_t patch_of(std::int64_t) const { return -1; }
+  SEXTANT_HD float point_area_m2(std::int64_t) const { return 0.0f; }  // is_smooth finds it
+  SEXTANT_HD double most_deviation_m(double z_m, double) const {
+    return kMostDeviation * tolerance_m(z_m);
+  }
   SEXTANT_HD double tolerance_m(double) const {
     return double{options.fit_tolerance} * double{options.radius_m};
   }

@@ -8,14 +8,11 @@
 
 namespace sextant::detail::segment {
 
-/// The deviation of a model within which points count as lying on it, in tolerances.
-inline constexpr double kMostDeviation = 1.5;
-
 SEXTANT_HD inline bool is_curved_model(const RegionFit& fit, double radius_m, double rms_m) {
   // The plane is simpler, so that noise alone must not beat it.
   constexpr double kMargin = 0.6;
   return radius_m > 0 && radius_m <= kMostRadius * fit.extent_m &&
-         rms_m <= kMostDeviation * fit.tolerance_m && rms_m <= kMargin * fit.plane_rms_m;
+         rms_m <= fit.most_deviation_m && rms_m <= kMargin * fit.plane_rms_m;
 }
 
 SEXTANT_HD inline SurfaceKind kind_of(const RegionFit& fit) {
@@ -27,8 +24,7 @@ SEXTANT_HD inline SurfaceKind kind_of(const RegionFit& fit) {
     return SurfaceKind::kCylinder;
   }
   if (sphere) return SurfaceKind::kSphere;
-  return fit.plane_rms_m <= kMostDeviation * fit.tolerance_m ? SurfaceKind::kPlane
-                                                             : SurfaceKind::kFreeForm;
+  return fit.plane_rms_m <= fit.most_deviation_m ? SurfaceKind::kPlane : SurfaceKind::kFreeForm;
 }
 
 /// Points farther from a plane than this many tolerances do not belong to it.
@@ -93,14 +89,13 @@ SEXTANT_HD inline bool is_same_plane(const RegionFit& a, const RegionFit& b, dou
   const bool a_larger = a.points > b.points || (a.points == b.points && !(b.count > a.count));
   const RegionFit& large = a_larger ? a : b;
   const RegionFit& small = a_larger ? b : a;
-  if (!(large.plane_rms_m <= kMostDeviation * large.tolerance_m)) return false;
+  if (!(large.plane_rms_m <= large.most_deviation_m)) return false;
   if (!(std::abs(dot(large.plane_normal, small.plane_normal)) >= cos_angle)) return false;
   const Vec3d apart = (small.origin - large.origin) + small.mean - large.mean;
   const double offset = dot(large.plane_normal, apart);
   const double deviation_sq =
       dot(large.plane_normal, small.covariance * large.plane_normal) + offset * offset;
-  const double limit = kMostDeviation * small.tolerance_m;
-  return deviation_sq <= limit * limit;
+  return deviation_sq <= small.most_deviation_m * small.most_deviation_m;
 }
 
 }  // namespace sextant::detail::segment

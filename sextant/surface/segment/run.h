@@ -2,6 +2,8 @@
 #pragma once
 
 #include "sextant/core/reduce.h"
+#include "sextant/core/sort.h"
+#include "sextant/surface/segment/patch_labels.h"
 #include "sextant/surface/segment/steps.h"
 
 // The steps in their order. Compiled by nvcc for CUDA and by the host's compiler for the CPU.
@@ -97,7 +99,9 @@ void run_segmentation(const Context& context, const Surface& surface, int min_po
   for_each(context, n, StartPoint<Surface>{surface, s});
   for_each(context, n, LinkPoint<Surface>{surface, s});
   DeviceSteps::keep_large(context, s, min_points);
-  part_planes<DeviceSteps>(context, surface, s, min_points, workspace);
+  if constexpr (!Surface::kHasPatches) {
+    part_planes<DeviceSteps>(context, surface, s, min_points, workspace);
+  }
   DeviceSteps::attach(context, surface, attach_rounds, s);
   DeviceSteps::gather(context, s, workspace);
   sum_and_finish<DeviceSteps>(context, MomentsOfPoint<Surface, false>{surface, s}, s);
@@ -114,6 +118,80 @@ void run_segmentation(const Context& context, const Surface& surface, int min_po
   for_each(context, n, WriteLabel{s, out.labels});
 }
 
+inline PatchState patch_state(const Context& context, int width, int height,
+                              Workspace& workspace) {
+  PatchState s;
+  s.columns = (width + kCellPx - 1) / kCellPx;
+  s.rows = (height + kCellPx - 1) / kCellPx;
+  s.cells = s.columns * s.rows;
+  const std::int64_t edges = 2 * std::int64_t{s.cells};
+  const auto integers = [&](std::int64_t count) {
+    return workspace.take<std::int32_t>(context, count).data;
+  };
+  s.root = integers(s.cells);
+  s.changed = integers(s.cells);
+  s.target = integers(s.cells);
+  s.joining = integers(s.cells);
+  s.joined = integers(s.cells);
+  s.group = integers(s.cells);
+  s.group_pixels = integers(s.cells);
+  s.histogram = integers(std::int64_t{kDepthBins} * kNoiseBins);
+  s.centre = workspace.take<double>(context, edges).data;
+  s.own = workspace.take<double>(context, s.cells).data;
+  s.best = workspace.take<std::uint64_t>(context, s.cells).data;
+  s.cost = workspace.take<float>(context, edges).data;
+  s.pair = workspace.take<std::uint64_t>(context, edges).data;
+  s.is_smooth = workspace.take<std::uint32_t>(context, edges).data;
+  s.sums = workspace.take<PatchSums>(context, s.cells).data;
+  s.patches = workspace.take<Patch>(context, s.cells).data;
+  s.noise = workspace.take<NoiseLevels>(context, 1).data;
+  return s;
+}
+
+/// Joins patches as long as one model of kTerms fits both. After some fifteen rounds there is
+/// nothing left to join on any frame that we have seen; the limit is for those that we have not.
+template <class DeviceSteps, int kTerms>
+void join_patches(const Context& context, const PatchState& s, const PixelSize* pixel,
+                  int most_rounds) {
+  for (int round = 0; round < most_rounds; ++round) {
+    DeviceSteps::each_cell(context, 2 * std::int64_t{s.cells}, RateEdge<kTerms>{s, pixel, round});
+    DeviceSteps::each_cell(context, s.cells, ChooseTarget{s});
+    if (!DeviceSteps::template add_joining<kTerms>(context, s, round)) return;
+    DeviceSteps::each_cell(context, s.cells, FollowRoot{s});
+  }
+}
+
+/// The noise of the frame, and the smooth patch that each pixel belongs to.
+template <class DeviceSteps>
+void find_patches(const Context& context, PixelSurface& surface, Workspace& workspace) {
+  const View<std::int32_t> label = workspace.take<std::int32_t>(context, surface.size());
+  const PatchState s = patch_state(context, surface.width, surface.height, workspace);
+  const PixelSize* pixel = surface.pixel;
+  surface.noise = s.noise;
+  surface.patch = label.data;
+  DeviceSteps::each_cell(context, s.cells, SumCell{surface, s});
+  DeviceSteps::each_cell(context, std::int64_t{kDepthBins} * kNoiseBins, ClearHistogram{s});
+  DeviceSteps::each_cell(context, s.cells, CountResidual{s});
+  for_each(context, 1, FindNoise{s, surface.options.depth_noise_per_m});
+  DeviceSteps::each_cell(context, s.cells, StartPatch{s, pixel});
+  join_patches<DeviceSteps, kPlaneTerms>(context, s, pixel, 20);
+  DeviceSteps::each_cell(context, s.cells, BendPatch{s});
+  join_patches<DeviceSteps, kQuadraticTerms>(context, s, pixel, 8);
+  DeviceSteps::each_cell(context, s.cells, FinishPatch{s, pixel});
+  const std::int64_t edges = 2 * std::int64_t{s.cells};
+  DeviceSteps::each_cell(context, edges,
+                         TestEdge{s, pixel, double{surface.options.crease_angle_rad}});
+  const Device device = context.device();
+  if (edges > 0) {
+    sort_pairs<std::uint64_t>(context, {s.pair, edges, device}, {s.is_smooth, edges, device}, {},
+                              workspace);
+  }
+  DeviceSteps::each_cell(context, edges, JoinPair{s});
+  DeviceSteps::each_cell(context, s.cells, CountGroup{s});
+  DeviceSteps::each_cell(context, s.cells, NameGroup{s});
+  for_each(context, surface.size(), LabelPixel{surface, s, label.data});
+}
+
 /// An image, whose pixels are measured first.
 template <class DeviceSteps>
 void segment_surface(const Context& context, PixelSurface surface, const SegmentOutput& out,
@@ -126,6 +204,7 @@ void segment_surface(const Context& context, PixelSurface surface, const Segment
                    pitch, workspace);
   for_each(context, 1, FinishPitch{pitch.data, pixel.data});
   surface.pixel = pixel.data;
+  find_patches<DeviceSteps>(context, surface, workspace);
   const SegmentOptions& options = surface.options;
   run_segmentation<DeviceSteps>(context, surface, options.min_points, options.attach_px,
                                 double{options.merge_angle_rad}, out, workspace);

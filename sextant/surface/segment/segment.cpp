@@ -60,6 +60,8 @@ void segment_into(const Context& context, ImageView<const Vec3f> points,
                              points.width,
                              points.height,
                              options,
+                             nullptr,
+                             nullptr,
                              nullptr};
   const SegmentOutput out{labels, regions, count};
   detail::on_device(

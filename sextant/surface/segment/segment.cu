@@ -118,6 +118,59 @@ struct RankRegion {
   }
 };
 
+constexpr int kJoinThreads = 1024;
+
+/// One block adds the sums of all patches that join others: their list is made in the order of
+/// their roots, and every target adds its own in that order, as the CPU does.
+template <int kTerms>
+__global__ void __launch_bounds__(kJoinThreads)
+    add_joining_kernel(const PatchState s, const int round) {
+  __shared__ int of_warp[kJoinThreads / 32];
+  __shared__ int listed;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % 32, warp = thread / 32;
+  if (thread == 0) listed = 0;
+  for (int first = 0; first < s.cells; first += kJoinThreads) {
+    const int cell = first + thread;
+    const bool joins = cell < s.cells && s.target[cell] >= 0;
+    const unsigned ballot = __ballot_sync(kAllLanes, joins);
+    if (lane == 0) of_warp[warp] = __popc(ballot);
+    __syncthreads();
+    int before = listed;
+    for (int w = 0; w < warp; ++w) before += of_warp[w];
+    if (joins) {
+      const int place = before + __popc(ballot & ((1u << lane) - 1u));
+      s.joining[place] = cell;
+      s.joined[place] = s.target[cell];
+    }
+    __syncthreads();
+    if (thread == kJoinThreads - 1) listed = before + of_warp[warp];
+    __syncthreads();
+  }
+  const int count = listed;
+  // What joins is moved to the target's origin by all threads at once.
+  for (int k = thread; k < count; k += kJoinThreads) {
+    const std::int32_t cell = s.joining[k];
+    const PatchSums& to = s.sums[s.joined[k]];
+    s.sums[cell] = shifted(s.sums[cell], to.x, to.y, to.d);
+    s.root[cell] = s.joined[k];
+  }
+  __syncthreads();
+  // The first of a target's list adds for it.
+  for (int k = thread; k < count; k += kJoinThreads) {
+    const std::int32_t target = s.joined[k];
+    bool is_first = true;
+    for (int j = 0; j < k && is_first; ++j) is_first = s.joined[j] != target;
+    if (!is_first) continue;
+    PatchSums sums = s.sums[target];
+    for (int j = k; j < count; ++j) {
+      if (s.joined[j] == target) add_sums(sums, s.sums[s.joining[j]]);
+    }
+    s.sums[target] = sums;
+    finish_joined<kTerms>(s, target, round);
+  }
+}
+
 constexpr int kSliceThreads = 128;  // 16 points each in a full slice
 
 /// Each block takes a slice: its threads add up their points, then its warps and the block add up
@@ -162,6 +215,19 @@ __global__ void __launch_bounds__(kSliceThreads)
 /// How CUDA takes the steps. The host knows nothing of the outcome, so that steps over regions run
 /// over all there could be, and points are brought together by a sort.
 struct CudaSteps {
+  template <class Function>
+  static void each_cell(const Context& context, std::int64_t count, const Function& function) {
+    for_each(context, count, function);
+  }
+
+  /// Whether any joined another is known on the device alone.
+  template <int kTerms>
+  static bool add_joining(const Context& context, const PatchState& s, int round) {
+    add_joining_kernel<kTerms><<<1, kJoinThreads, 0, cuda_stream(context)>>>(s, round);
+    check_launch("segment: add_joining");
+    return true;
+  }
+
   static void flatten(const Context& context, const SegmentState& s) {
     for_each(context, s.n, FlattenPoint{s});
   }

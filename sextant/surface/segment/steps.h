@@ -1,71 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
-
 #include "sextant/surface/segment/math.h"
 #include "sextant/surface/segment/region_math.h"
+#include "sextant/surface/segment/union_find.h"
 
 // The steps of segmentation, each a function of one point or one region, for either device.
 
 namespace sextant::detail::segment {
-
-// The forest of connected points: a point's parent has a lower index, a root is its own. Threads
-// read and write it at once; whatever their order, the root is the lowest point of its region.
-
-SEXTANT_HD inline std::int32_t load_parent(const std::int32_t* parent, std::int32_t i) {
-#if defined(__CUDA_ARCH__)
-  return *static_cast<const volatile std::int32_t*>(parent + i);
-#else
-  return std::atomic_ref(const_cast<std::int32_t*>(parent)[i]).load(std::memory_order_relaxed);
-#endif
-}
-SEXTANT_HD inline void store_parent(std::int32_t* parent, std::int32_t i, std::int32_t to) {
-#if defined(__CUDA_ARCH__)
-  *static_cast<volatile std::int32_t*>(parent + i) = to;
-#else
-  std::atomic_ref(parent[i]).store(to, std::memory_order_relaxed);
-#endif
-}
-/// Makes `to` the parent of the root i; false when i is a root no longer.
-SEXTANT_HD inline bool replace_root(std::int32_t* parent, std::int32_t i, std::int32_t to) {
-#if defined(__CUDA_ARCH__)
-  return atomicCAS(parent + i, i, to) == i;
-#else
-  return std::atomic_ref(parent[i]).compare_exchange_strong(i, to, std::memory_order_relaxed);
-#endif
-}
-
-/// The root of i; points on the way are put nearer to it.
-SEXTANT_HD inline std::int32_t find_root(std::int32_t* parent, std::int32_t i) {
-  std::int32_t above = load_parent(parent, i);
-  while (above != i) {
-    const std::int32_t next = load_parent(parent, above);
-    if (next == above) break;
-    store_parent(parent, i, next);
-    i = next;
-    above = load_parent(parent, i);
-  }
-  return above;
-}
-
-/// The same without writing. When all is joined and each point stores its own root, a writer of
-/// others' parents could put a point back to where it was on the way.
-SEXTANT_HD inline std::int32_t root_of(const std::int32_t* parent, std::int32_t i) {
-  for (std::int32_t above = load_parent(parent, i); above != i; above = load_parent(parent, i)) {
-    i = above;
-  }
-  return i;
-}
-
-SEXTANT_HD inline void join(std::int32_t* parent, std::int32_t i, std::int32_t j) {
-  for (;;) {
-    i = find_root(parent, i);
-    j = find_root(parent, j);
-    if (i == j) return;
-    if (i < j ? replace_root(parent, j, i) : replace_root(parent, i, j)) return;
-  }
-}
 
 /// Memory of one segmentation, as the steps see it. n points, at most `most` regions. After
 /// `gather`, regions stand in the order of their roots, and the points of each in theirs.
@@ -129,6 +71,9 @@ struct FlagPoint {
   SEXTANT_HD void operator()(std::int64_t i) const {
     if (s.parent[i] < 0) {
       s.flags[i] = kNoPoint;
+    } else if (surface.patch_of(i) >= 0) {
+      s.flags[i] = kSmooth;
+      s.area_m2[i] = surface.point_area_m2(i);
     } else {
       s.flags[i] = surface.is_smooth(i, s.parent, s.area_m2[i]) ? kSmooth : kOnCrease;
     }
@@ -143,7 +88,7 @@ struct StartPoint {
   SegmentState s;
   SEXTANT_HD void operator()(std::int64_t i) const {
     bool inside = s.flags[i] == kSmooth;
-    if constexpr (Surface::kClosesGaps) {
+    if (Surface::kClosesGaps && surface.patch_of(i) < 0) {
       int creases = 0;
       surface.each_neighbour(i, [&](std::int32_t j) { creases += s.flags[j] == kOnCrease; });
       inside = inside && creases < 2;
@@ -160,7 +105,8 @@ struct LinkPoint {
     if (load_parent(s.parent, static_cast<std::int32_t>(i)) < 0) return;
     surface.each_pair(i, [&](std::int32_t j) {
       if (load_parent(s.parent, j) < 0 || s.flags[i] != s.flags[j]) return;
-      if (!surface.linked(static_cast<int>(i), j)) return;
+      if (surface.patch_of(i) != surface.patch_of(j)) return;
+      if (surface.patch_of(i) < 0 && !surface.linked(static_cast<int>(i), j)) return;
       join(s.parent, static_cast<std::int32_t>(i), j);
     });
   }
@@ -203,13 +149,16 @@ struct MomentsOfPoint {
     sums.points += 1.0;
     if constexpr (kFinal) sums.area_m2 += double{s.area_m2[i]};
     if (s.source[i] != i) return;
+    // Pixels of a patch may lack a normal.
+    const Vec3f normal = surface.normals[i];
     add_to_moments(sums, cast<double>(surface.points[i]) - origin,
-                   cast<double>(surface.normals[i]));
+                   is_finite(normal) ? cast<double>(normal) : Vec3d{});
   }
   SEXTANT_HD void finish(std::int32_t r, const RegionMoments& sums) const {
     const Vec3d origin = region(r);
     const double depth_m = origin.z + sums.sum[2] / max_of(sums.count, 1.0);
     s.fits[r] = fit_from_moments(sums, origin, surface.tolerance_m(depth_m), kFinal);
+    s.fits[r].most_deviation_m = surface.most_deviation_m(depth_m, sums.count);
   }
 };
 
@@ -230,7 +179,7 @@ struct SidesOfPlane {
   double shrink;  ///< of the average distance that is near
 
   SEXTANT_HD bool wanted(std::int32_t r) const {
-    return s.fits[r].plane_rms_m > kMostDeviation * s.fits[r].tolerance_m;
+    return s.fits[r].plane_rms_m > s.fits[r].most_deviation_m;
   }
   SEXTANT_HD RegionFit region(std::int32_t r) const { return s.fits[r]; }
   SEXTANT_HD void add(const RegionFit& fit, std::int32_t i, PlaneSides& sums) const {
