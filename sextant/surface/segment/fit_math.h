@@ -209,6 +209,9 @@ SEXTANT_HD inline void start_cylinder(RegionFit& fit, const Eigen3<double>& of_n
 /// Normals that turn less, as a root mean square, leave no doubt that a region is flat (3.4°).
 inline constexpr double kFlatNormals_rad = 0.06;
 
+/// The deviation of a model within which points count as lying on it, in tolerances.
+inline constexpr double kMostDeviation = 1.5;
+
 /// Everything that the moments tell. `with_curved`: also where to start sphere and cylinder.
 SEXTANT_HD inline RegionFit fit_from_moments(const RegionMoments& m, const Vec3d& origin,
                                              double tolerance_m, bool with_curved) {
@@ -218,6 +221,7 @@ SEXTANT_HD inline RegionFit fit_from_moments(const RegionMoments& m, const Vec3d
   fit.area_m2 = m.area_m2;
   fit.count = m.count;
   fit.tolerance_m = tolerance_m;
+  fit.most_deviation_m = kMostDeviation * tolerance_m;
   const double n = max_of(m.count, 1.0);
   fit.mean = Vec3d{m.sum[0], m.sum[1], m.sum[2]} / n;
   const double* s = m.squares;

@@ -3,6 +3,7 @@
 
 #include "sextant/geometry/neighbour_walk.h"
 #include "sextant/surface/cloud_segment.h"
+#include "sextant/surface/segment/fit_math.h"
 #include "sextant/surface/segment/noise_levels.h"
 
 // Which points are neighbours on one surface: organised points and points in any order. The steps
@@ -12,9 +13,6 @@ namespace sextant::detail::segment {
 
 /// Points that are none, on a crease, smooth, and smooth but not on the plane they were linked to.
 enum PointFlag : std::uint8_t { kNoPoint, kOnCrease, kSmooth, kApart };
-
-/// The deviation of a model within which points count as lying on it, in tolerances.
-inline constexpr double kMostDeviation = 1.5;
 
 inline constexpr int kCellPx = 8;  // patches of images are made of such squares
 
@@ -89,7 +87,6 @@ struct PixelSurface {
   const NoiseLevels* noise;   ///< of the frame
   const std::int32_t* patch;  ///< of every pixel, or -1
 
-  static constexpr bool kClosesGaps = true;
   static constexpr bool kHasPatches = true;
   /// Steeper surfaces are not compared, because the two sides of a pixel are different things
   /// there.
@@ -195,6 +192,55 @@ struct PixelSurface {
   /// How far from the tangent plane of a region's point a pixel may lie to be attached.
   SEXTANT_HD float attach_m(int i) const { return 1.5f * step_m(points[i].z); }
 
+  /// Whether the surface goes on without a step or a crease along most of the border between a
+  /// cell and the next one in its row, or `below` it.
+  SEXTANT_HD bool is_smooth_border(std::int64_t cell, bool below, int columns) const {
+    const int row = static_cast<int>(cell / columns);
+    const int column = static_cast<int>(cell - std::int64_t{row} * columns);
+    int pairs = 0, smooth = 0;
+    for (int k = 0; k < kCellPx; ++k) {
+      const int u = column * kCellPx + (below ? k : kCellPx - 1);
+      const int v = row * kCellPx + (below ? kCellPx - 1 : k);
+      const int next = below ? width : 1;
+      if (u >= width || v >= height) continue;
+      const int i = v * width + u;
+      // Half the reach on this side of the border, half on the other.
+      const int back = min_of(options.reach_px, kCellPx) - 1;
+      const int a = i - back * next, b = i + (back + 1) * next;
+      if (!is_seen(points[i]) || !is_seen(points[i + next])) continue;
+      ++pairs;
+      const bool known = (below ? v + back + 1 < height : u + back + 1 < width) &&
+                         is_valid_normal(a) && is_valid_normal(b) && is_valid_normal(i) &&
+                         is_valid_normal(i + next);
+      if (!known || !linked(i, i + next)) continue;
+      const float z_m = points[i].z;
+      if (!bends(z_m, a, b, 2.0f, below ? 0 : 1, below ? 1 : 0, crease_limit(z_m))) ++smooth;
+    }
+    return pairs >= 3 && 10 * smooth >= 7 * pairs;
+  }
+  SEXTANT_HD bool is_valid_normal(int i) const {
+    return is_seen(points[i]) && is_finite(normals[i]);
+  }
+
+  /// Whether a pixel of no patch lies beside one, in the row or the column, on its surface.
+  SEXTANT_HD bool is_rim(int i) const {
+    constexpr int kReach = 6;
+    const int v = i / width;
+    const int u = i - v * width;
+    for (int step = 1; step <= kReach; ++step) {
+      const auto is_beside = [&](bool inside, int j) {
+        return inside && patch[j] >= 0 &&
+               std::abs(dot(normals[j], points[i] - points[j])) <= attach_m(i);
+      };
+      if (is_beside(u >= step, i - step) || is_beside(u + step < width, i + step) ||
+          is_beside(v >= step, i - step * width) ||
+          is_beside(v + step < height, i + step * width)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   template <class Function>
   SEXTANT_HD void each_neighbour(std::int64_t index, Function&& f) const {
     const int i = static_cast<int>(index);
@@ -228,7 +274,6 @@ struct CloudSurface {
   CloudSegmentOptions options;
   float cos_link;
 
-  static constexpr bool kClosesGaps = false;
   static constexpr bool kHasPatches = false;
 
   SEXTANT_HD std::int64_t size() const { return grid.size; }

@@ -60,6 +60,7 @@ inline constexpr std::uint64_t kNoPatches = ~std::uint64_t{0};
 
 /// Whether two patches that are not flat go on in each other between two cells.
 struct TestEdge {
+  PixelSurface surface;
   PatchState s;
   const PixelSize* pixel;
   double crease_rad;
@@ -77,11 +78,18 @@ struct TestEdge {
     const double y = 0.5 * (s.centre[2 * i + 1] + s.centre[2 * j + 1]);
     const double da = s.patches[a].inverse_at(x, y);
     const double db = s.patches[b].inverse_at(x, y);
-    constexpr double kMostStep = 2.5;
+    const Vec3d of_a = normal_at(s.patches[a], *pixel, x, y);
+    const Vec3d of_b = normal_at(s.patches[b], *pixel, x, y);
+    // The limit is a curvature: on a slant the way from cell to cell is longer and may turn more.
+    const Vec3d ray = normalized(Vec3d{x * double{pixel->x}, y * double{pixel->y}, 1.0});
+    constexpr double kMostStretch = 3.0;
+    const double slant = 0.5 * std::abs(dot(of_a + of_b, ray));
+    const double stretch = min_of(1.0 / slant, kMostStretch);
     const double tolerance = inverse_tolerance(*s.noise, *pixel, 0.5 * (da + db));
-    if (!(std::abs(da - db) <= kMostStep * tolerance)) return;
-    const Vec3d turn = normal_at(s.patches[a], *pixel, x, y) - normal_at(s.patches[b], *pixel, x, y);
-    s.is_smooth[edge] = norm(turn) <= crease_rad ? 1 : 0;
+    constexpr double kMostStep = 2.5;
+    const bool is_step = !(std::abs(da - db) <= stretch * kMostStep * tolerance);
+    const bool goes_on = !is_step && norm(of_a - of_b) <= stretch * crease_rad;
+    s.is_smooth[edge] = goes_on || surface.is_smooth_border(edge / 2, edge % 2 == 1, s.columns);
   }
 };
 

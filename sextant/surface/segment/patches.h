@@ -172,7 +172,7 @@ inline constexpr double kMostLeft_sq = kMostDeviation * kMostDeviation;
 inline constexpr float kNoPair = INFINITY;
 inline constexpr std::uint64_t kNoEdge = ~std::uint64_t{0};
 
-/// Cells that are no piece of one plane take no part.
+/// Cells that are no piece of one plane, nor of a quadratic, take no part.
 struct StartPatch {
   PatchState s;
   const PixelSize* pixel;
@@ -183,8 +183,13 @@ struct StartPatch {
     const PatchSums& sums = s.sums[cell];
     const PatchModel plane = fitted<kPlaneTerms>(sums);
     const double tolerance = inverse_tolerance(*s.noise, *pixel, sums.mean_d());
-    const double left = plane.ok ? mean_square<kPlaneTerms>(sums, plane) : 0;
-    if (!plane.ok || left > kMostLeft_sq * tolerance * tolerance) s.root[cell] = -1;
+    const double most = kMostLeft_sq * tolerance * tolerance;
+    double left = plane.ok ? mean_square<kPlaneTerms>(sums, plane) : INFINITY;
+    if (left > most) {
+      const PatchModel bent = fitted<kQuadraticTerms>(sums);
+      left = bent.ok ? mean_square<kQuadraticTerms>(sums, bent) : INFINITY;
+    }
+    if (!(left <= most)) s.root[cell] = -1;
     s.own[cell] = left;
   }
 };

@@ -180,7 +180,7 @@ void find_patches(const Context& context, PixelSurface& surface, Workspace& work
   DeviceSteps::each_cell(context, s.cells, FinishPatch{s, pixel});
   const std::int64_t edges = 2 * std::int64_t{s.cells};
   DeviceSteps::each_cell(context, edges,
-                         TestEdge{s, pixel, double{surface.options.crease_angle_rad}});
+                         TestEdge{surface, s, pixel, double{surface.options.crease_angle_rad}});
   const Device device = context.device();
   if (edges > 0) {
     sort_pairs<std::uint64_t>(context, {s.pair, edges, device}, {s.is_smooth, edges, device}, {},

@@ -139,21 +139,21 @@ TEST(Segment, DepthStepParts) {
   }
 }
 
-TEST(Segment, PlaneCutByBadNormalsIsJoined) {
+TEST(Segment, WrongAndMissingNormalsDoNotCutAPlane) {
   const OrganisedScene scene = testing::look_at(testing::PlaneSurface{1.0});
   std::vector<Vec3f> normals = normals_of(scene);
   for (int v = 0; v < scene.height; ++v) {
     for (int u = 78; u < 82; ++u) {
-      normals[static_cast<std::size_t>(v * scene.width + u)] = {0.8f, 0, -0.6f};
+      normals[static_cast<std::size_t>(v * scene.width + u)] =
+          u < 80 ? Vec3f{0.8f, 0, -0.6f} : Vec3f{NAN, NAN, NAN};
     }
   }
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
-    const Found joined = segment_scene(context, scene, normals);
-    ASSERT_EQ(joined.regions.size(), 1u);
-    EXPECT_EQ(joined.regions[0].points, scene.width * scene.height);
-    // The strip's middle, with like normals on either side, is then a region of its own.
-    EXPECT_EQ(segment_scene(context, scene, normals, {.attach_px = 0}).regions.size(), 3u);
+    const Found found = segment_scene(context, scene, normals);
+    ASSERT_EQ(found.regions.size(), 1u);
+    EXPECT_EQ(found.regions[0].points, scene.width * scene.height);
+    EXPECT_EQ(found.regions[0].kind, SurfaceKind::kPlane);
   }
 }
 

@@ -80,18 +80,21 @@ struct FlagPoint {
   }
 };
 
-/// Regions begin with smooth points. In images, one between two on a crease counts as a gap in
-/// that crease, which must not join what lies on either side.
+/// Regions begin with the pixels of patches and with smooth points. In images, a smooth pixel
+/// between two on a crease counts as a gap in that crease, which must not join what lies on either
+/// side; and one beside a patch, on its surface, is the patch's rim, which grows back.
 template <class Surface>
 struct StartPoint {
   Surface surface;
   SegmentState s;
   SEXTANT_HD void operator()(std::int64_t i) const {
     bool inside = s.flags[i] == kSmooth;
-    if (Surface::kClosesGaps && surface.patch_of(i) < 0) {
-      int creases = 0;
-      surface.each_neighbour(i, [&](std::int32_t j) { creases += s.flags[j] == kOnCrease; });
-      inside = inside && creases < 2;
+    if constexpr (Surface::kHasPatches) {
+      if (inside && surface.patch_of(i) < 0) {
+        int creases = 0;
+        surface.each_neighbour(i, [&](std::int32_t j) { creases += s.flags[j] == kOnCrease; });
+        inside = creases < 2 && !surface.is_rim(static_cast<int>(i));
+      }
     }
     s.parent[i] = inside ? static_cast<std::int32_t>(i) : -1;
   }
