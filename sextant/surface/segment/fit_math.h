@@ -76,7 +76,7 @@ struct RegionFit {
   double extent_m = 0;  ///< length of a rod with the largest deviation
   double tolerance_m = 0;
   double most_deviation_m = 0;  ///< of the points from a model that they lie on
-  bool parts = false;  ///< a plane with something else that leaked into it
+  bool parts = false;           ///< a plane with something else that leaked into it
   CurvedModels curved;
   SphereModel best_sphere;
   CylinderModel best_cylinder;

@@ -251,15 +251,21 @@ struct PixelSurface {
     if (u + 1 < width) f(i + 1);
     if (v + 1 < height) f(i + width);
   }
-  /// Calls f once for every pair of neighbours, at the one with the lower index. Beyond a missing
-  /// pixel the next one is the neighbour, as some sensors leave lines out.
+  /// Calls f once for every pair of neighbours, at the one with the lower index.
   template <class Function>
   SEXTANT_HD void each_pair(std::int64_t index, Function&& f) const {
     const int i = static_cast<int>(index);
     const int v = i / width;
-    const int u = i - v * width;
-    if (u + 1 < width) f(u + 2 < width && !is_seen(points[i + 1]) ? i + 2 : i + 1);
-    if (v + 1 < height) f(v + 2 < height && !is_seen(points[i + width]) ? i + 2 * width : i + width);
+    if (i - v * width + 1 < width) f(i + 1);
+    if (v + 1 < height) f(i + width);
+  }
+  /// The pairs across one missing pixel: some sensors leave lines out.
+  template <class Function>
+  SEXTANT_HD void each_pair_across_a_gap(std::int64_t index, Function&& f) const {
+    const int i = static_cast<int>(index);
+    const int v = i / width;
+    if (i - v * width + 2 < width && !is_seen(points[i + 1])) f(i + 2);
+    if (v + 2 < height && !is_seen(points[i + width])) f(i + 2 * width);
   }
 };
 

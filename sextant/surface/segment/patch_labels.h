@@ -51,8 +51,7 @@ SEXTANT_HD inline Vec3d normal_at(const Patch& patch, const PixelSize& pixel, do
   // The tangent plane is d = a X/z + b Y/z + c, whose normal is (a, b, c).
   const double a = (t[1] + 2 * t[3] * dx + t[4] * dy) / double{pixel.x};
   const double b = (t[2] + t[4] * dx + 2 * t[5] * dy) / double{pixel.y};
-  const double c =
-      patch.inverse_at(x, y) - a * x * double{pixel.x} - b * y * double{pixel.y};
+  const double c = patch.inverse_at(x, y) - a * x * double{pixel.x} - b * y * double{pixel.y};
   return normalized(Vec3d{a, b, c});
 }
 
@@ -72,8 +71,8 @@ struct TestEdge {
     const std::int32_t a = s.root[i];
     const std::int32_t b = j >= 0 ? s.root[j] : -1;
     if (a < 0 || b < 0 || a == b || s.patches[a].flat || s.patches[b].flat) return;
-    s.pair[edge] = static_cast<std::uint64_t>(min_of(a, b)) << 32 |
-                   static_cast<std::uint32_t>(max_of(a, b));
+    s.pair[edge] =
+        static_cast<std::uint64_t>(min_of(a, b)) << 32 | static_cast<std::uint32_t>(max_of(a, b));
     const double x = 0.5 * (s.centre[2 * i] + s.centre[2 * j]);
     const double y = 0.5 * (s.centre[2 * i + 1] + s.centre[2 * j + 1]);
     const double da = s.patches[a].inverse_at(x, y);

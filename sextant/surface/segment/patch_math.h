@@ -18,10 +18,10 @@ inline constexpr int kQuadraticTerms = 6;
 
 /// Σ over the pixels of a patch about `x`, `y`, `d`: what a least-squares fit of a quadratic needs.
 struct PatchSums {
-  double x = 0, y = 0, d = 0;       ///< the origin of the sums
-  double powers[15] = {};           ///< of x^i y^j, i + j <= 4; the first is the number of pixels
+  double x = 0, y = 0, d = 0;  ///< the origin of the sums
+  double powers[15] = {};      ///< of x^i y^j, i + j <= 4; the first is the number of pixels
   double inverse[kQuadraticTerms] = {};  ///< of d x^i y^j, i + j <= 2
-  double inverse_sq = 0;            ///< of d²
+  double inverse_sq = 0;                 ///< of d²
 
   SEXTANT_HD double count() const { return powers[0]; }
   SEXTANT_HD double mean_d() const { return d + inverse[0] / powers[0]; }

@@ -6,9 +6,9 @@
 #include "sextant/surface/segment/union_find.h"
 
 // Smooth patches of an image, found at a scale at which the noise of a real sensor averages out:
-// cells of 8 × 8 pixels are fitted and joined, the best pairs first, as long as one plane, later one
-// quadratic, fits both sides. Each step is a function of one cell or one pair of cells, for either
-// device.
+// cells of 8 × 8 pixels are fitted and joined, the best pairs first, as long as one plane, later
+// one quadratic, fits both sides. Each step is a function of one cell or one pair of cells, for
+// either device.
 
 namespace sextant::detail::segment {
 
@@ -31,23 +31,23 @@ struct Patch {
 struct PatchState {
   int columns = 0, rows = 0;
   std::int32_t cells = 0;
-  double* centre = nullptr;           ///< 2 × cells; mean direction of a cell's points
-  std::int32_t* root = nullptr;       ///< cells; the cell that a cell's patch is named after, or -1
-  std::int32_t* changed = nullptr;    ///< cells; the round in which a root's patch last grew
-  std::uint64_t* best = nullptr;      ///< cells; cost and edge of a root's best pair
-  float* cost = nullptr;              ///< 2 × cells; of the edges to the right and below
-  std::int32_t* target = nullptr;     ///< cells; the root that a root joins, or -1
-  std::int32_t* joining = nullptr;    ///< cells; CUDA: roots that join another, in their order
-  std::int32_t* joined = nullptr;     ///< cells; CUDA: what these join
-  PatchSums* sums = nullptr;          ///< cells; of roots
-  double* own = nullptr;              ///< cells; mean square that a root's own model leaves
-  Patch* patches = nullptr;           ///< cells; of roots, at the end
-  std::int32_t* group = nullptr;      ///< cells; the forest of patches that go on in each other
+  double* centre = nullptr;         ///< 2 × cells; mean direction of a cell's points
+  std::int32_t* root = nullptr;     ///< cells; the cell that a cell's patch is named after, or -1
+  std::int32_t* changed = nullptr;  ///< cells; the round in which a root's patch last grew
+  std::uint64_t* best = nullptr;    ///< cells; cost and edge of a root's best pair
+  float* cost = nullptr;            ///< 2 × cells; of the edges to the right and below
+  std::int32_t* target = nullptr;   ///< cells; the root that a root joins, or -1
+  std::int32_t* joining = nullptr;  ///< cells; CUDA: roots that join another, in their order
+  std::int32_t* joined = nullptr;   ///< cells; CUDA: what these join
+  PatchSums* sums = nullptr;        ///< cells; of roots
+  double* own = nullptr;            ///< cells; mean square that a root's own model leaves
+  Patch* patches = nullptr;         ///< cells; of roots, at the end
+  std::int32_t* group = nullptr;    ///< cells; the forest of patches that go on in each other
   std::int32_t* group_pixels = nullptr;  ///< cells; of the roots of groups
   std::uint64_t* pair = nullptr;         ///< 2 × cells; the two patches of an edge
   std::uint32_t* is_smooth = nullptr;    ///< 2 × cells; whether they go on in each other there
-  std::int32_t* histogram = nullptr;  ///< kDepthBins × kNoiseBins
-  NoiseLevels* noise = nullptr;       ///< 1
+  std::int32_t* histogram = nullptr;     ///< kDepthBins × kNoiseBins
+  NoiseLevels* noise = nullptr;          ///< 1
 };
 
 /// The direction of a point, in pixels, and its inverse depth.

@@ -118,8 +118,7 @@ void run_segmentation(const Context& context, const Surface& surface, int min_po
   for_each(context, n, WriteLabel{s, out.labels});
 }
 
-inline PatchState patch_state(const Context& context, int width, int height,
-                              Workspace& workspace) {
+inline PatchState patch_state(const Context& context, int width, int height, Workspace& workspace) {
   PatchState s;
   s.columns = (width + kCellPx - 1) / kCellPx;
   s.rows = (height + kCellPx - 1) / kCellPx;

@@ -204,6 +204,40 @@ TEST(Segment, SmallRegionsAreDropped) {
   }
 }
 
+TEST(Segment, LinesLeftOutDoNotCut) {
+  OrganisedScene scene = testing::look_at(testing::PlaneSurface{1.0});
+  for (int v = 0; v < scene.height; ++v) {
+    for (int u = 0; u < scene.width; ++u) {
+      if (u % 4 == 3 || v % 5 == 2) {
+        scene.points[static_cast<std::size_t>(v * scene.width + u)] = {NAN, NAN, NAN};
+      }
+    }
+  }
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Found found = segment_estimated(context, scene);
+    ASSERT_EQ(found.regions.size(), 1u);
+    EXPECT_EQ(found.regions[0].points, 160 * 120 * 3 / 4 * 4 / 5);
+    EXPECT_EQ(found.regions[0].kind, SurfaceKind::kPlane);
+  }
+}
+
+TEST(Segment, TakesTheNoiseFromTheFrame) {
+  for (const double noise_m : {0.0, 1e-4, 1e-3, 4e-3, 1e-2}) {
+    SCOPED_TRACE(noise_m);
+    const OrganisedScene scene = testing::look_at(
+        testing::PlaneSurface{1.0}, {.width = 320, .height = 240, .noise_m = noise_m, .seed = 5});
+    for (const Context& context : testing::all_contexts()) {
+      SCOPED_TRACE(testing::describe(context));
+      const Found found = segment_estimated(context, scene);
+      ASSERT_FALSE(found.regions.empty());
+      EXPECT_EQ(found.regions[0].kind, SurfaceKind::kPlane);
+      EXPECT_GT(found.regions[0].points, 0.98 * 320 * 240);
+      EXPECT_NEAR(found.regions[0].rms_m, noise_m, 0.1 * noise_m + 1e-6);
+    }
+  }
+}
+
 /// Regions by a flood fill over the same links, without growth and joining.
 std::vector<std::int32_t> flood_fill(const PixelSurface& surface, int min_points) {
   const std::int64_t n = surface.size();
@@ -279,8 +313,14 @@ TEST(Segment, RegionsAreThoseOfAFloodFill) {
   FinishPitch{&pitch, &pixel}(0);
   EXPECT_NEAR(pixel.x * 525, 1, 1e-5);
   EXPECT_NEAR(pixel.y * 525, 1, 1e-5);
-  const std::vector<std::int32_t> truth = flood_fill(
-      {scene.points.data(), normals.data(), scene.width, scene.height, options, &pixel}, 4);
+  // Patches are beyond reach with so much noise on top of what is given.
+  NoiseLevels noise;
+  for (float& level : noise.inverse_m) level = options.depth_noise_per_m;
+  const std::vector<std::int32_t> patch(scene.points.size(), -1);
+  const std::vector<std::int32_t> truth =
+      flood_fill({scene.points.data(), normals.data(), scene.width, scene.height, options, &pixel,
+                  &noise, patch.data()},
+                 4);
   const int regions = *std::max_element(truth.begin(), truth.end());
   ASSERT_GT(regions, 20);
   for (const Context& context : testing::all_contexts()) {

@@ -100,18 +100,26 @@ struct StartPoint {
   }
 };
 
+/// Pixels of one patch are linked, and smooth points of none to the next ones on their surface.
 template <class Surface>
 struct LinkPoint {
   Surface surface;
   SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    if (load_parent(s.parent, static_cast<std::int32_t>(i)) < 0) return;
+  SEXTANT_HD void operator()(std::int64_t index) const {
+    const std::int32_t i = static_cast<std::int32_t>(index);
+    if (load_parent(s.parent, i) < 0) return;
+    const std::int32_t patch = surface.patch_of(i);
     surface.each_pair(i, [&](std::int32_t j) {
       if (load_parent(s.parent, j) < 0 || s.flags[i] != s.flags[j]) return;
-      if (surface.patch_of(i) != surface.patch_of(j)) return;
-      if (surface.patch_of(i) < 0 && !surface.linked(static_cast<int>(i), j)) return;
-      join(s.parent, static_cast<std::int32_t>(i), j);
+      if (surface.patch_of(j) != patch) return;
+      if (patch >= 0 || surface.linked(i, j)) join(s.parent, i, j);
     });
+    if constexpr (Surface::kHasPatches) {
+      if (patch < 0) return;
+      surface.each_pair_across_a_gap(i, [&](std::int32_t j) {
+        if (surface.patch_of(j) == patch) join(s.parent, i, j);
+      });
+    }
   }
 };
 
