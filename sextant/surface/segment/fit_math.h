@@ -91,12 +91,20 @@ SEXTANT_HD inline void add_squares(double* to, const Vec3d& v) {
   to[5] += v.z * v.z;
 }
 
-SEXTANT_HD inline void add_to_moments(RegionMoments& m, const Vec3d& q, const Vec3d& n) {
+/// What a plane needs.
+SEXTANT_HD inline void add_to_plane_moments(RegionMoments& m, const Vec3d& q, const Vec3d& n) {
   m.count += 1.0;
   m.sum[0] += q.x;
   m.sum[1] += q.y;
   m.sum[2] += q.z;
   add_squares(m.squares, q);
+  m.normals[0] += n.x;
+  m.normals[1] += n.y;
+  m.normals[2] += n.z;
+}
+
+SEXTANT_HD inline void add_to_moments(RegionMoments& m, const Vec3d& q, const Vec3d& n) {
+  add_to_plane_moments(m, q, n);
   const double xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
   m.cubes[0] += xx * q.x;
   m.cubes[1] += xx * q.y;
@@ -108,9 +116,6 @@ SEXTANT_HD inline void add_to_moments(RegionMoments& m, const Vec3d& q, const Ve
   m.cubes[7] += yy * q.z;
   m.cubes[8] += q.y * zz;
   m.cubes[9] += zz * q.z;
-  m.normals[0] += n.x;
-  m.normals[1] += n.y;
-  m.normals[2] += n.z;
   add_squares(m.normal_squares, n);
 }
 

@@ -36,11 +36,54 @@ struct HostSteps {
     return any;
   }
 
-  /// Parents have lower indices, and theirs are roots by then.
-  static void flatten(const Context&, const SegmentState& s) {
-    for (std::int32_t i = 0; i < s.n; ++i) {
-      if (s.parent[i] >= 0) s.parent[i] = s.parent[s.parent[i]];
-    }
+  template <class Surface>
+  static void link(const Context& context, const Surface& surface, const SegmentState& s) {
+    for_each(context, s.n, LinkPoint<Surface>{surface, s});
+  }
+
+  /// Rows first, each a chain of runs whose pixels have the first as their parent; then runs to
+  /// those of the next row, once for every two that touch. The counts hold the runs' first pixels.
+  static void link(const Context& context, const PixelSurface& surface, const SegmentState& s) {
+    constexpr std::int64_t kRowsAtOnce = 8;
+    const std::int32_t width = surface.width;
+    const auto each_row = [&](const auto& function) {
+      for_each_chunk(context, surface.height, kRowsAtOnce,
+                     [&](std::int64_t begin, std::int64_t end) {
+                       for (std::int64_t v = begin; v < end; ++v) {
+                         function(static_cast<std::int32_t>(v) * width);
+                       }
+                     });
+    };
+    each_row([&](std::int32_t first) {
+      for (std::int32_t i = first; i < first + width; ++i) {
+        s.counts[i] = i;
+        if (s.parent[i] < 0) continue;
+        const bool goes_on =
+            i > first && s.parent[i - 1] >= 0 && belong_together(surface, s, i - 1, i);
+        if (goes_on) s.parent[i] = s.counts[i] = s.counts[i - 1];
+      }
+    });
+    each_row([&](std::int32_t first) {
+      for (std::int32_t i = first; i < first + width; ++i) {
+        if (load_parent(s.parent, i) < 0) continue;
+        const std::int32_t below = i + width;
+        const bool is_joined = i > first && s.counts[i] == s.counts[i - 1] && below < s.n &&
+                               s.counts[below] == s.counts[below - 1] && surface.patch_of(i) >= 0 &&
+                               surface.patch_of(below) == surface.patch_of(i);
+        if (!is_joined && below < s.n && belong_together(surface, s, i, below)) {
+          join(s.parent, i, below);
+        }
+        link_across_gaps(surface, s, i);
+      }
+    });
+  }
+
+  /// Whatever order threads take, a root stays a root and everybody ends at his own.
+  static void flatten(const Context& context, const SegmentState& s) {
+    for_each(context, s.n, [&](std::int64_t index) {
+      const std::int32_t i = static_cast<std::int32_t>(index);
+      if (load_parent(s.parent, i) >= 0) store_parent(s.parent, i, root_of(s.parent, i));
+    });
   }
 
   /// The points of small regions are free to join another.

@@ -35,18 +35,21 @@ SEXTANT_HD inline PixelPitch operator+(const PixelPitch& a, const PixelPitch& b)
 
 SEXTANT_HD inline bool is_seen(const Vec3f& p) { return is_finite(p) && p.z > 0.0f; }
 
-/// The difference of the directions of two pixels along x or y, where both are points.
+/// The difference of the directions of two pixels along x or y, where both are points. Some rows
+/// are enough.
 struct PixelPitchAt {
+  static constexpr int kRowsApart = 4;
   const Vec3f* points;
   int width, height;
 
   SEXTANT_HD PixelPitch operator()(std::int64_t index) const {
     const int i = static_cast<int>(index);
-    const Vec3f p = points[i];
     PixelPitch pitch;
-    if (!is_seen(p)) return pitch;
     const int v = i / width;
     const int u = i - v * width;
+    if (v % kRowsApart != 0) return pitch;
+    const Vec3f p = points[i];
+    if (!is_seen(p)) return pitch;
     if (u + 1 < width && is_seen(points[i + 1])) {
       const Vec3f q = points[i + 1];
       pitch.x = std::abs(double{q.x} / double{q.z} - double{p.x} / double{p.z});

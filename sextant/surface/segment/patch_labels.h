@@ -25,9 +25,9 @@ struct FinishPatch {
     const PatchSums& sums = s.sums[cell];
     const double tolerance = inverse_tolerance(*s.noise, *pixel, sums.mean_d());
     const PatchModel plane = fitted<kPlaneTerms>(sums);
-    Patch patch{sums.x, sums.y, sums.d, plane, sums.count(), false, false};
-    patch.flat = patch.pixels >= kLeastFlatCells * kCellPixels;
-    if (patch.pixels >= kLeastBentPixels) {
+    PatchModel model = plane;
+    bool flat = sums.count() >= kLeastFlatCells * kCellPixels;
+    if (sums.count() >= kLeastBentPixels) {
       const PatchModel bent = fitted<kQuadraticTerms>(sums);
       // A plane leaves hardly more than a quadratic where there is nothing but noise and warp.
       constexpr double kWorse = 1.3;
@@ -35,24 +35,30 @@ struct FinishPatch {
       if (bent.ok) {
         const double left = mean_square<kQuadraticTerms>(sums, bent);
         const double most = kWorse * left + kWarp_sq * tolerance * tolerance;
-        patch.flat = patch.flat && mean_square<kPlaneTerms>(sums, plane) <= most;
-        patch.model = bent;
+        flat = flat && mean_square<kPlaneTerms>(sums, plane) <= most;
+        model = bent;
       }
     }
-    patch.strong = patch.flat || patch.pixels >= kLeastStrongCells * kCellPixels;
-    s.patches[cell] = patch;
+    Patch& patch = s.patches[cell];
+    patch.x = static_cast<float>(sums.x);
+    patch.y = static_cast<float>(sums.y);
+    for (int t = 0; t < kQuadraticTerms; ++t) patch.terms[t] = static_cast<float>(model.terms[t]);
+    patch.terms[0] = static_cast<float>(sums.d + model.terms[0]);
+    patch.pixels = static_cast<float>(sums.count());
+    patch.flat = flat;
+    patch.strong = flat || sums.count() >= kLeastStrongCells * kCellPixels;
   }
 };
 
 /// The unit normal of a patch in a direction.
-SEXTANT_HD inline Vec3d normal_at(const Patch& patch, const PixelSize& pixel, double x, double y) {
-  const double* t = patch.model.terms;
-  const double dx = x - patch.x, dy = y - patch.y;
+SEXTANT_HD inline Vec3f normal_at(const Patch& patch, const PixelSize& pixel, float x, float y) {
+  const float* t = patch.terms;
+  const float dx = x - patch.x, dy = y - patch.y;
   // The tangent plane is d = a X/z + b Y/z + c, whose normal is (a, b, c).
-  const double a = (t[1] + 2 * t[3] * dx + t[4] * dy) / double{pixel.x};
-  const double b = (t[2] + t[4] * dx + 2 * t[5] * dy) / double{pixel.y};
-  const double c = patch.inverse_at(x, y) - a * x * double{pixel.x} - b * y * double{pixel.y};
-  return normalized(Vec3d{a, b, c});
+  const float a = (t[1] + 2 * t[3] * dx + t[4] * dy) / pixel.x;
+  const float b = (t[2] + t[4] * dx + 2 * t[5] * dy) / pixel.y;
+  const float c = patch.inverse_at(x, y) - a * x * pixel.x - b * y * pixel.y;
+  return normalized(Vec3f{a, b, c});
 }
 
 inline constexpr std::uint64_t kNoPatches = ~std::uint64_t{0};
@@ -62,7 +68,7 @@ struct TestEdge {
   PixelSurface surface;
   PatchState s;
   const PixelSize* pixel;
-  double crease_rad;
+  float crease_rad;
   SEXTANT_HD void operator()(std::int64_t edge) const {
     s.pair[edge] = kNoPatches;
     s.is_smooth[edge] = 0;
@@ -73,20 +79,21 @@ struct TestEdge {
     if (a < 0 || b < 0 || a == b || s.patches[a].flat || s.patches[b].flat) return;
     s.pair[edge] =
         static_cast<std::uint64_t>(min_of(a, b)) << 32 | static_cast<std::uint32_t>(max_of(a, b));
-    const double x = 0.5 * (s.centre[2 * i] + s.centre[2 * j]);
-    const double y = 0.5 * (s.centre[2 * i + 1] + s.centre[2 * j + 1]);
-    const double da = s.patches[a].inverse_at(x, y);
-    const double db = s.patches[b].inverse_at(x, y);
-    const Vec3d of_a = normal_at(s.patches[a], *pixel, x, y);
-    const Vec3d of_b = normal_at(s.patches[b], *pixel, x, y);
+    const auto middle = [&](int k) {
+      return static_cast<float>(0.5 * (s.centre[2 * i + k] + s.centre[2 * j + k]));
+    };
+    const float x = middle(0), y = middle(1);
+    const Vec3f of_a = normal_at(s.patches[a], *pixel, x, y);
+    const Vec3f of_b = normal_at(s.patches[b], *pixel, x, y);
     // The limit is a curvature: on a slant the way from cell to cell is longer and may turn more.
-    const Vec3d ray = normalized(Vec3d{x * double{pixel->x}, y * double{pixel->y}, 1.0});
-    constexpr double kMostStretch = 3.0;
-    const double slant = 0.5 * std::abs(dot(of_a + of_b, ray));
-    const double stretch = min_of(1.0 / slant, kMostStretch);
-    const double tolerance = inverse_tolerance(*s.noise, *pixel, 0.5 * (da + db));
-    constexpr double kMostStep = 2.5;
-    const bool is_step = !(std::abs(da - db) <= stretch * kMostStep * tolerance);
+    const Vec3f ray = normalized(Vec3f{x * pixel->x, y * pixel->y, 1.0f});
+    constexpr float kMostStretch = 3.0f;
+    const float slant = 0.5f * std::abs(dot(of_a + of_b, ray));
+    const float stretch = min_of(1.0f / slant, kMostStretch);
+    const float step = s.patches[a].inverse_at(x, y) - s.patches[b].inverse_at(x, y);
+    constexpr float kMostStep = 2.5f;
+    const float tolerance = max_of(s.tolerance[i], s.tolerance[j]);
+    const bool is_step = !(std::abs(step) <= stretch * kMostStep * tolerance);
     const bool goes_on = !is_step && norm(of_a - of_b) <= stretch * crease_rad;
     s.is_smooth[edge] = goes_on || surface.is_smooth_border(edge / 2, edge % 2 == 1, s.columns);
   }
@@ -132,56 +139,91 @@ struct NameGroup {
   }
 };
 
-/// The group of a pixel, or -1: that of the patch which its own cell belongs to; near a crease, of
-/// the strong patch around whose surface it is nearest to.
-struct LabelPixel {
+/// The groups of a cell's pixels, or -1: that of the patch which the cell belongs to; near a
+/// crease, of the strong patch around whose surface a pixel is nearest to.
+struct LabelCell {
   PixelSurface surface;
   PatchState s;
   std::int32_t* label;
 
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    label[i] = -1;
-    const Vec3f p = surface.points[i];
-    if (!is_seen(p)) return;
-    const int v = static_cast<int>(i / surface.width);
-    const int u = static_cast<int>(i - std::int64_t{v} * surface.width);
-    const int row = v / kCellPx, column = u / kCellPx;
-    const Sighting at = sighting_of(p, *surface.pixel);
-    const double tolerance = inverse_tolerance(*s.noise, *surface.pixel, at.d);
-    const auto offset = [&](std::int32_t root) {
-      return std::abs(at.d - s.patches[root].inverse_at(at.x, at.y)) / tolerance;
-    };
-    constexpr double kOn = 2.0, kNear = 2.5, kMost = 3.5;
-    const std::int64_t cell = std::int64_t{row} * s.columns + column;
-    const std::int32_t own = s.target[cell] >= 0 ? s.root[cell] : -1;
-    const double of_own = own >= 0 ? offset(own) : INFINITY;
-    if (own >= 0 && s.patches[own].strong && of_own <= kOn) {
-      label[i] = s.target[cell];
-      return;
+  /// What lies on a patch, may well, and may just, in tolerances.
+  static constexpr float kOn = 2.0f, kNear = 2.5f, kMost = 3.5f;
+
+  SEXTANT_HD void operator()(std::int64_t cell) const {
+    const int row = static_cast<int>(cell / s.columns);
+    const int column = static_cast<int>(cell - std::int64_t{row} * s.columns);
+    const int u_end = min_of(kCellPx, surface.width - column * kCellPx);
+    const int v_end = min_of((row + 1) * kCellPx, surface.height);
+    const float per_x = 1.0f / surface.pixel->x, per_y = 1.0f / surface.pixel->y;
+    const float tolerance = s.tolerance[cell];
+    const std::int32_t own_group = s.target[cell];
+    const std::int32_t own = own_group >= 0 ? s.root[cell] : -1;
+    Patch patch{};
+    if (own >= 0) patch = s.patches[own];
+    const bool is_strong = own >= 0 && patch.strong;
+    const bool is_inside = own >= 0 && has_no_other(row, column, own);
+    for (int v = row * kCellPx; v < v_end; ++v) {
+      const CellRow at(surface, column * kCellPx, v, per_x, per_y);
+      float off[kCellPx];
+      for (int k = 0; k < kCellPx; ++k) {
+        off[k] = std::abs(at.d[k] - patch.inverse_at(at.x[k], at.y[k]));
+      }
+      std::int32_t* to = label + std::int64_t{v} * surface.width + column * kCellPx;
+      for (int k = 0; k < u_end; ++k) {
+        const float of_own = own >= 0 ? off[k] : INFINITY;
+        if (at.seen[k] == 0) {
+          to[k] = -1;
+        } else if ((is_strong && of_own <= kOn * tolerance) || is_inside) {
+          to[k] = of_own <= kMost * tolerance ? own_group : -1;
+        } else {
+          const std::int32_t other = nearest(row, column, at.x[k], at.y[k], at.d[k], tolerance);
+          to[k] = other >= 0 ? other
+                  : of_own <= kOn * tolerance
+                      ? own_group
+                      : nearest_of_any(row, column, at.x[k], at.y[k], at.d[k], tolerance);
+        }
+      }
     }
-    std::int32_t strong = -1, any = -1;  // groups
-    double of_strong = kNear, of_any = kMost;
-    std::int32_t before = -1;
+  }
+
+ private:
+  /// Calls f(cell) for the 3 × 3 cells around one that have a group.
+  template <class Function>
+  SEXTANT_HD void each_around(int row, int column, Function&& f) const {
     for (int k = 0; k < 9; ++k) {
-      const int near_row = row + k / 3 - 1, near_column = column + k % 3 - 1;
-      if (near_row < 0 || near_column < 0 || near_row >= s.rows || near_column >= s.columns) {
-        continue;
-      }
-      const std::int64_t other = std::int64_t{near_row} * s.columns + near_column;
-      const std::int32_t root = s.root[other];
-      if (s.target[other] < 0 || root == before) continue;
-      before = root;
-      const double off = offset(root);
-      if (s.patches[root].strong && off < of_strong) {
-        of_strong = off;
-        strong = s.target[other];
-      }
-      if (off < of_any) {
-        of_any = off;
-        any = s.target[other];
-      }
+      const int v = row + k / 3 - 1, u = column + k % 3 - 1;
+      if (v < 0 || u < 0 || v >= s.rows || u >= s.columns) continue;
+      const std::int64_t other = std::int64_t{v} * s.columns + u;
+      if (s.target[other] >= 0) f(other);
     }
-    label[i] = strong >= 0 ? strong : of_own <= kOn ? s.target[cell] : any;
+  }
+  SEXTANT_HD bool has_no_other(int row, int column, std::int32_t root) const {
+    bool none = true;
+    each_around(row, column, [&](std::int64_t other) { none = none && s.root[other] == root; });
+    return none;
+  }
+  template <bool kOnlyStrong>
+  SEXTANT_HD std::int32_t nearest_within(int row, int column, float x, float y, float d,
+                                         float most) const {
+    std::int32_t found = -1, before = -1;
+    each_around(row, column, [&](std::int64_t other) {
+      const std::int32_t root = s.root[other];
+      if (root == before || (kOnlyStrong && !s.patches[root].strong)) return;
+      before = root;
+      const float off = std::abs(d - s.patches[root].inverse_at(x, y));
+      if (!(off < most)) return;
+      most = off;
+      found = s.target[other];
+    });
+    return found;
+  }
+  SEXTANT_HD std::int32_t nearest(int row, int column, float x, float y, float d,
+                                  float tolerance) const {
+    return nearest_within<true>(row, column, x, y, d, kNear * tolerance);
+  }
+  SEXTANT_HD std::int32_t nearest_of_any(int row, int column, float x, float y, float d,
+                                         float tolerance) const {
+    return nearest_within<false>(row, column, x, y, d, kMost * tolerance);
   }
 };
 

@@ -80,42 +80,10 @@ SEXTANT_HD void add_sums(PatchSums& to, const PatchSums& other) {
   to.inverse_sq += other.inverse_sq;
 }
 
-SEXTANT_HD inline void add_pixel(PatchSums& sums, double x, double y, double d) {
-  const double xx = x * x, xy = x * y, yy = y * y;
-  double* p = sums.powers;
-  p[0] += 1;
-  p[1] += x;
-  p[2] += y;
-  p[3] += xx;
-  p[4] += xy;
-  p[5] += yy;
-  p[6] += xx * x;
-  p[7] += xx * y;
-  p[8] += x * yy;
-  p[9] += yy * y;
-  p[10] += xx * xx;
-  p[11] += xx * xy;
-  p[12] += xx * yy;
-  p[13] += xy * yy;
-  p[14] += yy * yy;
-  double* q = sums.inverse;
-  q[0] += d;
-  q[1] += d * x;
-  q[2] += d * y;
-  q[3] += d * xx;
-  q[4] += d * xy;
-  q[5] += d * yy;
-  sums.inverse_sq += d * d;
-}
-
 /// d - d₀ = Σ coefficient · monomial about the origin of the sums it was fitted to.
 struct PatchModel {
   double terms[kQuadraticTerms] = {};
   bool ok = false;
-
-  SEXTANT_HD double at(double x, double y) const {
-    return terms[0] + x * (terms[1] + terms[3] * x + terms[4] * y) + y * (terms[2] + terms[5] * y);
-  }
 };
 
 /// The place in `powers` of the product of two monomials of a model.

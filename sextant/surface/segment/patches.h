@@ -14,17 +14,19 @@ namespace sextant::detail::segment {
 
 inline constexpr int kLeastCellPixels = 20;  // fewer say too little of the slant
 
-/// A model of a finished patch, about the patch's origin.
+/// A finished patch.
 struct Patch {
-  double x, y, d;
-  PatchModel model;
-  double pixels;
+  float x, y;  ///< what the model's directions are relative to
+  float terms[kQuadraticTerms];
+  float pixels;
   bool flat;    ///< large, and hardly better as a quadratic
   bool strong;  ///< flat or large: not what a crease between two others looks like
 
   /// The inverse depth of the patch in a direction.
-  SEXTANT_HD double inverse_at(double at_x, double at_y) const {
-    return d + model.at(at_x - x, at_y - y);
+  SEXTANT_HD float inverse_at(float at_x, float at_y) const {
+    const float dx = at_x - x, dy = at_y - y;
+    return terms[0] + dx * (terms[1] + terms[3] * dx + terms[4] * dy) +
+           dy * (terms[2] + terms[5] * dy);
   }
 };
 
@@ -32,6 +34,7 @@ struct PatchState {
   int columns = 0, rows = 0;
   std::int32_t cells = 0;
   double* centre = nullptr;         ///< 2 × cells; mean direction of a cell's points
+  float* tolerance = nullptr;       ///< cells; of inverse depth
   std::int32_t* root = nullptr;     ///< cells; the cell that a cell's patch is named after, or -1
   std::int32_t* changed = nullptr;  ///< cells; the round in which a root's patch last grew
   std::uint64_t* best = nullptr;    ///< cells; cost and edge of a root's best pair
@@ -50,46 +53,100 @@ struct PatchState {
   NoiseLevels* noise = nullptr;          ///< 1
 };
 
-/// The direction of a point, in pixels, and its inverse depth.
-struct Sighting {
-  double x, y, d;
-};
-SEXTANT_HD inline Sighting sighting_of(const Vec3f& p, const PixelSize& pixel) {
-  const double d = 1.0 / double{p.z};
-  return {double{p.x} * d / double{pixel.x}, double{p.y} * d / double{pixel.y}, d};
-}
+/// One row of a cell: directions in pixels and inverse depths, zero where there is no point. Eight
+/// at a time, so that a compiler makes vectors of them.
+struct CellRow {
+  float x[kCellPx], y[kCellPx], d[kCellPx];
+  float seen[kCellPx];  ///< 1, or 0
 
-/// The sums of every cell with enough points, about its first one.
+  SEXTANT_HD CellRow(const PixelSurface& surface, int first_u, int v, float per_x, float per_y) {
+    const Vec3f* row = surface.points + std::int64_t{v} * surface.width;
+    for (int k = 0; k < kCellPx; ++k) {
+      const bool inside = first_u + k < surface.width;
+      const Vec3f p = inside ? row[first_u + k] : Vec3f{};
+      const bool is_point = is_seen(p);
+      d[k] = is_point ? 1.0f / p.z : 0.0f;
+      x[k] = is_point ? p.x * d[k] * per_x : 0.0f;
+      y[k] = is_point ? p.y * d[k] * per_y : 0.0f;
+      seen[k] = is_point ? 1.0f : 0.0f;
+    }
+  }
+};
+
+/// The sums of every cell with enough points, about one of them.
 struct SumCell {
   PixelSurface surface;
   PatchState s;
   SEXTANT_HD void operator()(std::int64_t cell) const {
     const int row = static_cast<int>(cell / s.columns);
     const int column = static_cast<int>(cell - std::int64_t{row} * s.columns);
-    const int u_end = min_of((column + 1) * kCellPx, surface.width);
     const int v_end = min_of((row + 1) * kCellPx, surface.height);
-    const PixelSize pixel = *surface.pixel;
-    PatchSums sums;
+    const float per_x = 1.0f / surface.pixel->x, per_y = 1.0f / surface.pixel->y;
+    float origin_x = 0, origin_y = 0, origin_d = 0;
+    float sums[kSumsOfCell][kCellPx] = {};
     for (int v = row * kCellPx; v < v_end; ++v) {
-      for (int u = column * kCellPx; u < u_end; ++u) {
-        const Vec3f p = surface.points[std::int64_t{v} * surface.width + u];
-        if (!is_seen(p)) continue;
-        const Sighting at = sighting_of(p, pixel);
-        if (sums.powers[0] == 0) {
-          sums.x = at.x;
-          sums.y = at.y;
-          sums.d = at.d;
-        }
-        add_pixel(sums, at.x - sums.x, at.y - sums.y, at.d - sums.d);
+      const CellRow at(surface, column * kCellPx, v, per_x, per_y);
+      for (int k = 0; k < kCellPx && origin_d == 0; ++k) {
+        if (at.seen[k] == 0) continue;
+        origin_x = at.x[k];
+        origin_y = at.y[k];
+        origin_d = at.d[k];
+      }
+      float x[kCellPx], y[kCellPx], d[kCellPx], xx[kCellPx], xy[kCellPx], yy[kCellPx];
+      for (int k = 0; k < kCellPx; ++k) {
+        x[k] = at.seen[k] * (at.x[k] - origin_x);
+        y[k] = at.seen[k] * (at.y[k] - origin_y);
+        d[k] = at.seen[k] * (at.d[k] - origin_d);
+        xx[k] = x[k] * x[k];
+        xy[k] = x[k] * y[k];
+        yy[k] = y[k] * y[k];
+      }
+      for (int k = 0; k < kCellPx; ++k) {
+        sums[0][k] += at.seen[k];
+        sums[1][k] += x[k];
+        sums[2][k] += y[k];
+        sums[3][k] += xx[k];
+        sums[4][k] += xy[k];
+        sums[5][k] += yy[k];
+        sums[6][k] += xx[k] * x[k];
+        sums[7][k] += xx[k] * y[k];
+        sums[8][k] += x[k] * yy[k];
+        sums[9][k] += yy[k] * y[k];
+      }
+      for (int k = 0; k < kCellPx; ++k) {
+        sums[10][k] += xx[k] * xx[k];
+        sums[11][k] += xx[k] * xy[k];
+        sums[12][k] += xx[k] * yy[k];
+        sums[13][k] += xy[k] * yy[k];
+        sums[14][k] += yy[k] * yy[k];
+        sums[15][k] += d[k];
+        sums[16][k] += d[k] * x[k];
+        sums[17][k] += d[k] * y[k];
+        sums[18][k] += d[k] * xx[k];
+        sums[19][k] += d[k] * xy[k];
+        sums[20][k] += d[k] * yy[k];
+        sums[21][k] += d[k] * d[k];
       }
     }
-    const bool enough = sums.count() >= kLeastCellPixels;
-    s.sums[cell] = enough ? centred(sums) : sums;
+    PatchSums total;
+    total.x = double{origin_x};
+    total.y = double{origin_y};
+    total.d = double{origin_d};
+    for (int k = 0; k < kCellPx; ++k) {
+      for (int t = 0; t < 15; ++t) total.powers[t] += double{sums[t][k]};
+      for (int t = 0; t < kQuadraticTerms; ++t) total.inverse[t] += double{sums[15 + t][k]};
+      total.inverse_sq += double{sums[21][k]};
+    }
+    const bool enough = total.count() >= kLeastCellPixels;
+    s.sums[cell] = total.count() > 0 ? centred(total) : total;
     s.centre[2 * cell] = s.sums[cell].x;
     s.centre[2 * cell + 1] = s.sums[cell].y;
     s.root[cell] = enough ? static_cast<std::int32_t>(cell) : -1;
     s.changed[cell] = 0;
   }
+
+ private:
+  static constexpr int kSumsOfCell = 22;
 };
 
 struct ClearHistogram {
@@ -179,10 +236,11 @@ struct StartPatch {
   SEXTANT_HD void operator()(std::int64_t cell) const {
     s.own[cell] = 0;
     s.best[cell] = kNoEdge;
-    if (s.root[cell] < 0) return;
     const PatchSums& sums = s.sums[cell];
-    const PatchModel plane = fitted<kPlaneTerms>(sums);
     const double tolerance = inverse_tolerance(*s.noise, *pixel, sums.mean_d());
+    s.tolerance[cell] = static_cast<float>(tolerance);
+    if (s.root[cell] < 0) return;
+    const PatchModel plane = fitted<kPlaneTerms>(sums);
     const double most = kMostLeft_sq * tolerance * tolerance;
     double left = plane.ok ? mean_square<kPlaneTerms>(sums, plane) : INFINITY;
     if (left > most) {

@@ -80,7 +80,7 @@ void part_planes(const Context& context, const Surface& surface, const SegmentSt
   }
   if (!DeviceSteps::may_part(s)) return;
   for_each(context, s.n, PartPoint<Surface>{surface, s});
-  for_each(context, s.n, LinkPoint<Surface>{surface, s});
+  DeviceSteps::link(context, surface, s);
   DeviceSteps::keep_large(context, s, min_points);
 }
 
@@ -97,7 +97,7 @@ void run_segmentation(const Context& context, const Surface& surface, int min_po
   for_each(context, n, FindValid<Surface>{surface, s});
   for_each(context, n, FlagPoint<Surface>{surface, s});
   for_each(context, n, StartPoint<Surface>{surface, s});
-  for_each(context, n, LinkPoint<Surface>{surface, s});
+  DeviceSteps::link(context, surface, s);
   DeviceSteps::keep_large(context, s, min_points);
   if constexpr (!Surface::kHasPatches) {
     part_planes<DeviceSteps>(context, surface, s, min_points, workspace);
@@ -139,6 +139,7 @@ inline PatchState patch_state(const Context& context, int width, int height, Wor
   s.own = workspace.take<double>(context, s.cells).data;
   s.best = workspace.take<std::uint64_t>(context, s.cells).data;
   s.cost = workspace.take<float>(context, edges).data;
+  s.tolerance = workspace.take<float>(context, s.cells).data;
   s.pair = workspace.take<std::uint64_t>(context, edges).data;
   s.is_smooth = workspace.take<std::uint32_t>(context, edges).data;
   s.sums = workspace.take<PatchSums>(context, s.cells).data;
@@ -179,7 +180,7 @@ void find_patches(const Context& context, PixelSurface& surface, Workspace& work
   DeviceSteps::each_cell(context, s.cells, FinishPatch{s, pixel});
   const std::int64_t edges = 2 * std::int64_t{s.cells};
   DeviceSteps::each_cell(context, edges,
-                         TestEdge{surface, s, pixel, double{surface.options.crease_angle_rad}});
+                         TestEdge{surface, s, pixel, surface.options.crease_angle_rad});
   const Device device = context.device();
   if (edges > 0) {
     sort_pairs<std::uint64_t>(context, {s.pair, edges, device}, {s.is_smooth, edges, device}, {},
@@ -188,7 +189,7 @@ void find_patches(const Context& context, PixelSurface& surface, Workspace& work
   DeviceSteps::each_cell(context, edges, JoinPair{s});
   DeviceSteps::each_cell(context, s.cells, CountGroup{s});
   DeviceSteps::each_cell(context, s.cells, NameGroup{s});
-  for_each(context, surface.size(), LabelPixel{surface, s, label.data});
+  DeviceSteps::each_cell(context, s.cells, LabelCell{surface, s, label.data});
 }
 
 /// An image, whose pixels are measured first.

@@ -228,6 +228,11 @@ struct CudaSteps {
     return true;
   }
 
+  template <class Surface>
+  static void link(const Context& context, const Surface& surface, const SegmentState& s) {
+    for_each(context, s.n, LinkPoint<Surface>{surface, s});
+  }
+
   static void flatten(const Context& context, const SegmentState& s) {
     for_each(context, s.n, FlattenPoint{s});
   }

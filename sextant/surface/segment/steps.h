@@ -100,7 +100,25 @@ struct StartPoint {
   }
 };
 
-/// Pixels of one patch are linked, and smooth points of none to the next ones on their surface.
+/// Whether two neighbours belong to one region: pixels of one patch do, and smooth points of none
+/// that lie on each other's surface.
+template <class Surface>
+SEXTANT_HD bool belong_together(const Surface& surface, const SegmentState& s, std::int32_t i,
+                                std::int32_t j) {
+  if (load_parent(s.parent, j) < 0 || s.flags[i] != s.flags[j]) return false;
+  const std::int32_t patch = surface.patch_of(i);
+  return patch == surface.patch_of(j) && (patch >= 0 || surface.linked(i, j));
+}
+
+/// Patches go on beyond a missing pixel.
+SEXTANT_HD inline void link_across_gaps(const PixelSurface& surface, const SegmentState& s,
+                                        std::int32_t i) {
+  if (surface.patch_of(i) < 0) return;
+  surface.each_pair_across_a_gap(i, [&](std::int32_t j) {
+    if (surface.patch_of(j) == surface.patch_of(i)) join(s.parent, i, j);
+  });
+}
+
 template <class Surface>
 struct LinkPoint {
   Surface surface;
@@ -108,18 +126,10 @@ struct LinkPoint {
   SEXTANT_HD void operator()(std::int64_t index) const {
     const std::int32_t i = static_cast<std::int32_t>(index);
     if (load_parent(s.parent, i) < 0) return;
-    const std::int32_t patch = surface.patch_of(i);
     surface.each_pair(i, [&](std::int32_t j) {
-      if (load_parent(s.parent, j) < 0 || s.flags[i] != s.flags[j]) return;
-      if (surface.patch_of(j) != patch) return;
-      if (patch >= 0 || surface.linked(i, j)) join(s.parent, i, j);
+      if (belong_together(surface, s, i, j)) join(s.parent, i, j);
     });
-    if constexpr (Surface::kHasPatches) {
-      if (patch < 0) return;
-      surface.each_pair_across_a_gap(i, [&](std::int32_t j) {
-        if (surface.patch_of(j) == patch) join(s.parent, i, j);
-      });
-    }
+    if constexpr (Surface::kHasPatches) link_across_gaps(surface, s, i);
   }
 };
 
@@ -162,8 +172,13 @@ struct MomentsOfPoint {
     if (s.source[i] != i) return;
     // Pixels of a patch may lack a normal.
     const Vec3f normal = surface.normals[i];
-    add_to_moments(sums, cast<double>(surface.points[i]) - origin,
-                   is_finite(normal) ? cast<double>(normal) : Vec3d{});
+    const Vec3d q = cast<double>(surface.points[i]) - origin;
+    const Vec3d n = is_finite(normal) ? cast<double>(normal) : Vec3d{};
+    if constexpr (kFinal) {
+      add_to_moments(sums, q, n);
+    } else {
+      add_to_plane_moments(sums, q, n);
+    }
   }
   SEXTANT_HD void finish(std::int32_t r, const RegionMoments& sums) const {
     const Vec3d origin = region(r);
@@ -202,7 +217,7 @@ struct SidesOfPlane {
       sums.far += 1.0;
       sums.far_sq += distance * distance;
     } else if (std::abs(dot(normal, fit.plane_normal)) >= kCosAlike) {
-      add_to_moments(sums.near, cast<double>(surface.points[i]) - fit.origin, normal);
+      add_to_plane_moments(sums.near, cast<double>(surface.points[i]) - fit.origin, normal);
     }
   }
   SEXTANT_HD void finish(std::int32_t r, const PlaneSides& sums) const {
