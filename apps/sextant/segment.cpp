@@ -182,13 +182,14 @@ void add_segment(CLI::App& app) {
   auto state = std::make_shared<SegmentCommand>();
   CLI::App* command = add_command(
       app, "segment", "Planes, spheres, cylinders and free forms in a depth map or a cloud",
-      "sextant segment depth.png --camera camera.json --filter -o regions.ply "
+      "sextant segment depth.png --camera camera.json -o regions.ply "
       "--labels labels.png --picture regions.png\n"
       "  sextant segment scan.ply -o regions.ply --json",
       state->common);
   add_surface_input(*command, state->input);
   command->add_flag("--filter", state->input.filter,
-                    "smooth the depth first (bilateral filter), as for raw sensor data");
+                    "smooth the depth first (bilateral filter); rarely of use, as the noise is "
+                    "taken from the frame");
   command->add_option("-o,--output", state->output,
                       "cloud with label, colour and normal (PLY, PCD, VTK)");
   command->add_option("--labels", state->labels, "16-bit PNG of the labels, 0 for none");

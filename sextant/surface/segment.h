@@ -75,22 +75,21 @@ struct Segmentation {
 /// Cuts an organised cloud, seen from the origin (z > 0), into smooth regions and says what each
 /// is.
 ///
-/// A pixel lies on a crease where the normals on either side of it differ by more than
-/// crease_angle_rad, stretched with the slant of the surface (and, where it is more, by 3.5
-/// deviations of what the noise does to normals of 7 × 7 pixels). Pixels on no crease are linked
-/// to those of their four neighbours that lie within the step of their tangent planes; regions are
-/// what links connect. A plane that another surface has leaked into is parted from it. Regions with
-/// min_points grow back over the creases, planes that are one are joined, and each region gets the
-/// simplest of plane, sphere and cylinder that fits within the noise, by least squares of the
-/// distances.
+/// Cells of 8 × 8 pixels are joined to patches as long as a plane, then a quadratic, fits both sides
+/// within the noise, which is taken from the frame itself; patches that are not flat become one
+/// region where they go on in each other. Small things, in which no cell fits, are found by linking
+/// pixels on no crease: where the normals on either side differ by no more than crease_angle_rad.
+/// Regions with min_points grow back over the creases, planes that are one are joined, and each
+/// region gets the simplest of plane, sphere and cylinder that fits within the noise, by least
+/// squares of the distances.
 ///
-/// The label is 0 where there is no point or no normal, behind the camera, and in no region.
+/// The label is 0 where there is no point, behind the camera, and in no region. Normals may be
+/// missing.
 ///
 /// Accuracy: on exact depth, planes within 1e-5, radii within 0.5 %. The same bits on every run and
 /// for every number of threads. CPU and CUDA give the same labels, but for planes within rounding
 /// (1e-9) of the limits for being parted or joined, and the same figures within 1e-5. Cost: about
-/// 60 ms of one core for 640 × 480, of which a fifth stays on one thread; some 80 short launches on
-/// CUDA. Waits for the device to learn how many regions there are.
+/// 30 ms of one core for 640 × 480; some 170 short launches on CUDA. Waits for the device to learn how many regions there are.
 Segmentation segment(const Context& context, ImageView<const Vec3f> points,
                      ImageView<const Vec3f> normals, const SegmentOptions& options = {});
 
