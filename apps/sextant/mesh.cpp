@@ -93,6 +93,7 @@ nlohmann::json to_json(const SurfaceStatistics& s, const EdgeLimits& limits) {
           {"distance_deviation_m", s.distance_deviation_m},
           {"measured_max_edge_m", s.max_edge_m},
           {"max_edge_m", limits.max_edge_m},
+          {"max_edge_steps", limits.max_edge_steps},
           {"mean_angle_rad", s.mean_angle_rad},
           {"angle_deviation_rad", s.angle_deviation_rad},
           {"measured_max_angle_rad", s.max_angle_rad},

@@ -8,7 +8,20 @@
 
 namespace sextant {
 
+/// What the longest edge of a triangle follows.
+enum class EdgeLength : std::int32_t {
+  kLocal,  ///< the distance of the pixels from each other where they lie: twice as far, twice as
+           ///< long
+  kFrame   ///< one length for the frame, as in the paper: far surfaces fall apart
+};
+inline constexpr Choice<EdgeLength> kEdgeLengths[] = {{"local", EdgeLength::kLocal},
+                                                      {"frame", EdgeLength::kFrame}};
+
 struct TriangulateOptions {
+  EdgeLength edge_length = EdgeLength::kLocal;
+  /// What the longest local edge gains with every metre of depth, in distances between pixels: the
+  /// noise of sensors that triangulate grows so. A Kinect's smallest step of depth is 1.6 times z.
+  float edge_steps_per_m = 1.7f;
   /// ε_pov: an edge that makes a smaller angle with the line of sight is no surface (12.5°).
   float view_angle_rad = 0.21816616f;
   /// T_d is at least this many times the resolution: on an even surface the deviation is nothing,
@@ -19,6 +32,12 @@ struct TriangulateOptions {
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
+    visit("edge_length", self.edge_length,
+          "the longest edge follows the depth of its pixels, or is one for the frame (the paper)",
+          kEdgeLengths);
+    visit("edge_steps_per_m", self.edge_steps_per_m,
+          "growth of the longest local edge with the depth, in distances between pixels a metre",
+          Range{0, 1e6});
     visit("view_angle_rad", self.view_angle_rad,
           "edges closer to the line of sight are left out (12.5 degrees)", Range{0, 1.5707963});
     visit("least_edge_resolutions", self.least_edge_resolutions,
@@ -33,6 +52,7 @@ struct TriangulateOptions {
 /// What an edge between neighbours must satisfy.
 struct EdgeLimits {
   float max_edge_m = NAN;      ///< the larger of T_d and its lower bound
+  float max_edge_steps = NAN;  ///< the same over the resolution; 1 / sin ε_pov at most
   float max_angle_rad = NAN;   ///< the larger of ε_n and its lower bound
   float view_angle_rad = NAN;  ///< ε_pov
 };
@@ -43,8 +63,9 @@ EdgeLimits edge_limits(const SurfaceStatistics& statistics, const TriangulateOpt
 /// A 2 × 2 cell of pixels is cut from top right to bottom left. Bit 0 of its byte stands for the
 /// triangle (p, below, right), bit 1 for (right, below, below right), both counter-clockwise seen
 /// from the sensor. A triangle exists when its three points and normals are valid and each edge
-/// p-q passes: |cos ∠(p, q - p)| ≤ cos ε_pov, |q - p| ≤ T_d and n_p · n_q ≥ cos ε_n.
-/// The result has (width - 1) × (height - 1) cells, none for an image of one row or column.
+/// p-q passes: |cos ∠(p, q - p)| ≤ cos ε_pov, |q - p| ≤ T_d and n_p · n_q ≥ cos ε_n. With local
+/// edge lengths T_d is max_edge_steps times the distance of p from the line of sight to q. The
+/// result has (width - 1) × (height - 1) cells, none for an image of one row or column.
 ///
 /// CPU and CUDA agree but for edges within rounding (1e-6) of a limit. Cost: one pass, about 120
 /// flop a cell.

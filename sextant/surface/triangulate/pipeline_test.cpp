@@ -6,10 +6,13 @@
 #include <cstring>
 
 #include "sextant/core/graph.h"
+#include "sextant/depth/deproject.h"
+#include "sextant/io/png.h"
 #include "sextant/surface/normals.h"
 #include "sextant/surface/triangulate.h"
 #include "tests/devices.h"
 #include "tests/organised_scene.h"
+#include "tests/shared_data.h"
 
 namespace sextant {
 namespace {
@@ -75,7 +78,7 @@ TEST(OrganisedPipeline, APlaneIsWholeWithItsOwnStatistics) {
       };
       EXPECT_EQ(triangles({}), 2 * 159 * 119);
       // The paper's T_d is shorter than any diagonal.
-      EXPECT_EQ(triangles({.least_edge_resolutions = 0}), 0);
+      EXPECT_EQ(triangles({.edge_length = EdgeLength::kFrame, .least_edge_resolutions = 0}), 0);
     }
   }
 }
@@ -102,6 +105,72 @@ TEST(OrganisedPipeline, CudaAgreesWithTheCpu) {
     // Only edges within rounding of a limit may fall on the other side.
     EXPECT_LE(differing, 5);
   }
+}
+
+/// Triangles between `near_m` and `far_m` over all that their valid neighbours allow.
+double share_of_triangles(const Context& context, const Image<Vec3f>& points, EdgeLength length,
+                          float near_m, float far_m) {
+  const Image<Vec3f> normals = estimate_normals(context, points);
+  const SurfaceStatistics statistics = surface_statistics(context, points, normals);
+  const std::vector<std::uint8_t> cells = to_host(
+      context, triangulate(context, points, normals, statistics, {.edge_length = length}).pixels());
+  const std::vector<Vec3f> p = to_host(context, points.pixels());
+  const std::vector<Vec3f> n = to_host(context, normals.pixels());
+  const int width = points.width();
+  std::int64_t possible = 0, found = 0;
+  for (int v = 0; v + 1 < points.height(); ++v) {
+    for (int u = 0; u + 1 < width; ++u) {
+      const auto at = static_cast<std::size_t>(v) * static_cast<std::size_t>(width) +
+                      static_cast<std::size_t>(u);
+      bool whole = p[at].z >= near_m && p[at].z < far_m;
+      for (const std::size_t i : {at, at + 1, at + static_cast<std::size_t>(width),
+                                  at + static_cast<std::size_t>(width) + 1}) {
+        whole = whole && is_finite(p[i]) && is_finite(n[i]) && std::abs(p[i].z - p[at].z) < 0.1f;
+      }
+      if (!whole) continue;
+      possible += 2;
+      const std::uint8_t cell =
+          cells[static_cast<std::size_t>(v) * static_cast<std::size_t>(width - 1) +
+                static_cast<std::size_t>(u)];
+      found += (cell & 1) + (cell >> 1 & 1);
+    }
+  }
+  return static_cast<double>(found) / static_cast<double>(std::max<std::int64_t>(possible, 1));
+}
+
+TEST(OrganisedPipeline, EdgesFollowTheDepth) {
+  // A floor from 0.6 m to 5 m under a camera that looks down by 20 degrees.
+  const Image<Vec3f> host =
+      testing::look_at(testing::PlaneSurface{1.2, {0, -2.0, -1}}, {.width = 160, .height = 360})
+          .on(Context::cpu());
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Image<Vec3f> points = copy(context, host);
+    EXPECT_GT(share_of_triangles(context, points, EdgeLength::kLocal, 0, 100), 0.99);
+  }
+}
+
+TEST(OrganisedPipeline, FarSurfacesOfRealFramesAreMeshed) {
+  const auto folder = testing::shared_data("rgbd_7scenes");
+  if (!folder) GTEST_SKIP() << "the captured frames are not here";
+  const Camera camera{640, 480, 585, 585, 320, 240, {}};
+  double local = 0, frame = 0;
+  int frames = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(*folder)) {
+    if (!entry.path().filename().string().ends_with(".depth.png")) continue;
+    Image<float> depth_m = read_depth_png(entry.path());
+    for (float& z_m : depth_m.pixels().host()) z_m = z_m < 60.0f ? z_m : NAN;  // 65535 is none
+    const Context context = Context::cpu();
+    const Image<Vec3f> points(std::move(deproject(context, depth_m, camera).points), 640, 480);
+    local += share_of_triangles(context, points, EdgeLength::kLocal, 2.0f, 3.0f);
+    frame += share_of_triangles(context, points, EdgeLength::kFrame, 2.0f, 3.0f);
+    ++frames;
+  }
+  ASSERT_GT(frames, 0);
+  printf("triangles at 2 to 3 m: %.3f with local edges, %.3f with one length for the frame\n",
+         local / frames, frame / frames);
+  EXPECT_GT(local / frames, 0.8);
+  EXPECT_GT(local, frame);
 }
 
 }  // namespace

@@ -31,8 +31,10 @@ template <class Pack>
 class CellRows {
  public:
   explicit CellRows(const TriangulateJob& job) : job_(job) {
-    const EdgeTest<float> test = edge_test(limits_of(job.statistics[0], job.options));
+    const EdgeTest<float> test = edge_test(limits_of(job.statistics[0], job.options), job.options);
     test_.max_edge_sq = Pack(test.max_edge_sq);
+    test_.max_steps = Pack(test.max_steps);
+    test_.steps_per_m = Pack(test.steps_per_m);
     test_.cos_angle = Pack(test.cos_angle);
     test_.cos_view_sq = Pack(test.cos_view_sq);
   }

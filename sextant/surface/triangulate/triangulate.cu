@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
   const int u = blockIdx.x * kBlockWidth + threadIdx.x;
   const int v = blockIdx.y * kBlockHeight + threadIdx.y;
   if (u >= job.cells.width || v >= job.cells.height) return;
-  const EdgeTest<float> test = edge_test(limits_of(job.statistics[0], job.options));
+  const EdgeTest<float> test = edge_test(limits_of(job.statistics[0], job.options), job.options);
   Vec3f p[4];  // here, right, below, below right
   Vec3f n[4];
 #pragma unroll
