@@ -75,13 +75,13 @@ struct Segmentation {
 /// Cuts an organised cloud, seen from the origin (z > 0), into smooth regions and says what each
 /// is.
 ///
-/// Cells of 8 × 8 pixels are joined to patches as long as a plane, then a quadratic, fits both sides
-/// within the noise, which is taken from the frame itself; patches that are not flat become one
-/// region where they go on in each other. Small things, in which no cell fits, are found by linking
-/// pixels on no crease: where the normals on either side differ by no more than crease_angle_rad.
-/// Regions with min_points grow back over the creases, planes that are one are joined, and each
-/// region gets the simplest of plane, sphere and cylinder that fits within the noise, by least
-/// squares of the distances.
+/// Cells of 8 × 8 pixels are joined to patches as long as a plane, then a quadratic, fits both
+/// sides within the noise, which is taken from the frame itself; patches that are not flat become
+/// one region where they go on in each other. Small things, in which no cell fits, are found by
+/// linking pixels on no crease: where the normals on either side differ by no more than
+/// crease_angle_rad. Regions with min_points grow back over the creases, planes that are one are
+/// joined, and each region gets the simplest of plane, sphere and cylinder that fits within the
+/// noise, by least squares of the distances.
 ///
 /// The label is 0 where there is no point, behind the camera, and in no region. Normals may be
 /// missing.
@@ -89,7 +89,8 @@ struct Segmentation {
 /// Accuracy: on exact depth, planes within 1e-5, radii within 0.5 %. The same bits on every run and
 /// for every number of threads. CPU and CUDA give the same labels, but for planes within rounding
 /// (1e-9) of the limits for being parted or joined, and the same figures within 1e-5. Cost: about
-/// 30 ms of one core for 640 × 480; some 170 short launches on CUDA. Waits for the device to learn how many regions there are.
+/// 30 ms of one core for 640 × 480; some 170 short launches on CUDA. Waits for the device to learn
+/// how many regions there are.
 Segmentation segment(const Context& context, ImageView<const Vec3f> points,
                      ImageView<const Vec3f> normals, const SegmentOptions& options = {});
 
