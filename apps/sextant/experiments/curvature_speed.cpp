@@ -23,7 +23,7 @@ CurvatureFrame table_frame(int width, int height) {
       AnalyticShape::cylinder(0.06, 0.3, across), AnalyticShape::box({0.2, 0.2, 0.2}, turned)};
   const double focal_px = 525.0 * width / 640;
   const Camera camera{width, height, focal_px, focal_px, (width - 1) / 2.0, (height - 1) / 2.0, {}};
-  return make_frame(camera, shapes, {.kinect = true});
+  return make_frame(camera, shapes, {.model = SensorModel::kIndependent});
 }
 
 struct Patch {
