@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -22,7 +23,14 @@ struct PatchNoise {
   double worst_per_m = 0;                  ///< its largest magnitude
   std::array<double, kLags> along_x = {};  ///< autocorrelation, 1 at lag 0
   std::array<double, kLags> along_y = {};
-  std::vector<float> fitted_depth_m;  ///< of the quadratic surface, row by row
+  int left = 0, top = 0;      ///< of the patch in its picture
+  std::vector<float> fitted;  ///< depth of the quadratic surface, row by row
+
+  Image<float> fitted_depth_m() const {
+    Image<float> image(Context::cpu(), kSide_px, kSide_px);
+    std::copy(fitted.begin(), fitted.end(), image.pixels().host().begin());
+    return image;
+  }
 };
 
 /// Nothing where more than `most_holes` of the patch have no depth.
@@ -53,6 +61,8 @@ inline std::optional<PatchNoise> patch_noise(const Image<float>& depth_m, int le
   if (count < (1 - most_holes) * kSide * kSide) return std::nullopt;
   cholesky(matrix).solve(solution);
   PatchNoise noise;
+  noise.left = left;
+  noise.top = top;
   noise.depth_m = count / sum;
   for (int v = 0; v < kSide; ++v) {
     for (int u = 0; u < kSide; ++u) {
@@ -61,7 +71,7 @@ inline std::optional<PatchNoise> patch_noise(const Image<float>& depth_m, int le
       for (int i = 0; i < 6; ++i) fitted += solution[i] * row[i];
       double& residual = disparity[static_cast<std::size_t>(v * kSide + u)];
       residual -= fitted;
-      noise.fitted_depth_m.push_back(static_cast<float>(1 / fitted));
+      noise.fitted.push_back(static_cast<float>(1 / fitted));
       if (std::isfinite(residual)) {
         noise.worst_per_m = std::max(noise.worst_per_m, std::abs(residual));
       }
@@ -87,6 +97,27 @@ inline std::optional<PatchNoise> patch_noise(const Image<float>& depth_m, int le
     noise.along_y[static_cast<std::size_t>(lag)] = covariance(0, lag) / variance;
   }
   return noise;
+}
+
+/// Patches of a captured frame, half a side apart, that a quadratic surface fits up to noise of at
+/// most this deviation and without anything that lies on it.
+inline std::vector<PatchNoise> flat_patches(const Image<float>& depth_m, double most_sigma_per_m) {
+  constexpr int kSide = PatchNoise::kSide_px;
+  std::vector<PatchNoise> patches;
+  for (int top = 0; top + kSide <= depth_m.height(); top += kSide / 2) {
+    for (int left = 0; left + kSide <= depth_m.width(); left += kSide / 2) {
+      const std::optional<PatchNoise> patch = patch_noise(depth_m, left, top);
+      if (!patch || patch->sigma_per_m > most_sigma_per_m) continue;
+      if (patch->worst_per_m <= 6 * patch->sigma_per_m) patches.push_back(*patch);
+    }
+  }
+  return patches;
+}
+
+/// A captured frame without the value that some files have where nothing came back.
+inline Image<float> without_far(Image<float> depth_m) {
+  for (float& z : depth_m.pixels().host()) z = z < 20 ? z : NAN;
+  return depth_m;
 }
 
 /// The mean over patches.

@@ -2,7 +2,6 @@
 // The models beside what was measured on planar patches of real frames, by the same estimator.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <numbers>
 #include <string>
 
@@ -88,65 +87,59 @@ TEST(SensorNoiseMeasured, LengthsOfCorrelationAreThoseOfTheSensors) {
 TEST(SensorNoiseMeasured, DeviationGrowsWithDepthAsOnRealPlanes) {
   struct Band {
     SensorModel model;
-    double nearest_m, farthest_m, sigma_mm;
+    double nearest_m, farthest_m, sigma_mm, least, most;
   };
   const auto law = [](double a, double b, double z) { return a * z * z + b; };
+  // RealSense is fitted to the errors of normals, which waves of tens of pixels hardly touch: they
+  // are a fifth to a third of the deviation on real frames, and left out.
   const Band bands[] = {
-      {SensorModel::kKinect, 0.8, 1.1, law(1.35, 0.32, 0.95)},
-      {SensorModel::kKinect, 1.35, 1.65, law(1.35, 0.32, 1.5)},
-      {SensorModel::kKinect, 2.2, 2.8, law(1.35, 0.32, 2.5)},
-      {SensorModel::kKinectRegistered, 0.9, 1.1, law(1.53, 0.43, 1.0)},
-      {SensorModel::kKinectRegistered, 1.3, 1.5, law(1.53, 0.43, 1.4)},
-      {SensorModel::kRealsense, 0.85, 1.1, law(3.56, 0.69, 0.97)},
-      {SensorModel::kRealsense, 3.4, 5, law(3.56, 0.69, 4.2)},
-      {SensorModel::kRealsenseNear, 0.4, 0.5, 0.47},
-      {SensorModel::kRealsenseNear, 0.5, 0.65, 0.79},
+      {SensorModel::kKinect, 0.8, 1.1, law(1.35, 0.32, 0.95), 0.88, 1.12},
+      {SensorModel::kKinect, 1.35, 1.65, law(1.35, 0.32, 1.5), 0.88, 1.12},
+      {SensorModel::kKinect, 2.2, 2.8, law(1.35, 0.32, 2.5), 0.88, 1.12},
+      {SensorModel::kKinectRegistered, 0.9, 1.1, law(1.53, 0.43, 1.0), 0.88, 1.12},
+      {SensorModel::kKinectRegistered, 1.3, 1.5, law(1.53, 0.43, 1.4), 0.88, 1.12},
+      {SensorModel::kRealsense, 0.85, 1.1, law(3.56, 0.69, 0.97), 0.7, 1.05},
+      {SensorModel::kRealsense, 3.4, 5, law(3.56, 0.69, 4.2), 0.7, 1.05},
+      {SensorModel::kRealsenseNear, 0.4, 0.5, 0.47, 0.6, 1.05},
+      {SensorModel::kRealsenseNear, 0.5, 0.65, 0.79, 0.6, 1.05},
   };
   for (const Band& band : bands) {
+    SCOPED_TRACE(name_of(band.model, kSensorModels));
     const PatchNoise noise =
         simulated(band.model, band.nearest_m, band.farthest_m, testing::seed_of_test());
     const double z = (band.nearest_m + band.farthest_m) / 2;
-    EXPECT_NEAR(1000 * noise.sigma_per_m * z * z, band.sigma_mm, 0.25 * band.sigma_mm)
-        << name_of(band.model, kSensorModels) << " at " << z;
+    const double share = 1000 * noise.sigma_per_m * z * z / band.sigma_mm;
+    EXPECT_GE(share, band.least) << z;
+    EXPECT_LE(share, band.most) << z;
   }
 }
 
 /// Flat patches of captured frames and the model's noise on the surfaces fitted to them.
 struct RealAndSimulated {
   std::vector<PatchNoise> real, simulated;
-};
 
-void add_patches(const Image<float>& depth_m, double most_sigma_per_m, SensorModel model,
-                 RealAndSimulated& both) {
-  constexpr int kSide = PatchNoise::kSide_px;
-  const Camera camera = testing::square_camera(kSide, 585);
-  for (int top = 0; top + kSide <= depth_m.height(); top += kSide / 2) {
-    for (int left = 0; left + kSide <= depth_m.width(); left += kSide / 2) {
-      const std::optional<PatchNoise> real = testing::patch_noise(depth_m, left, top);
-      if (!real || real->sigma_per_m > most_sigma_per_m) continue;
-      if (real->worst_per_m > 6 * real->sigma_per_m) continue;  // something lies on it
-      Image<float> fitted(Context::cpu(), kSide, kSide);
-      std::copy(real->fitted_depth_m.begin(), real->fitted_depth_m.end(),
-                fitted.pixels().host().begin());
-      const Image<float> noisy = add_sensor_noise(Context::cpu(), fitted, ImageView<const Vec3f>{},
-                                                  camera, sensor_noise(model), both.real.size());
-      both.real.push_back(*real);
-      both.simulated.push_back(testing::patch_noise(noisy, 0, 0).value());
+  void add(const Image<float>& depth_m, double most_sigma_per_m, SensorModel model) {
+    const Camera camera = testing::square_camera(PatchNoise::kSide_px, 585);
+    for (const PatchNoise& patch : testing::flat_patches(depth_m, most_sigma_per_m)) {
+      const Image<float> noisy =
+          add_sensor_noise(Context::cpu(), patch.fitted_depth_m(), ImageView<const Vec3f>{}, camera,
+                           sensor_noise(model), real.size());
+      real.push_back(patch);
+      simulated.push_back(testing::patch_noise(noisy, 0, 0).value());
     }
   }
-}
 
-void expect_alike(const RealAndSimulated& both, double correlation_bound) {
-  ASSERT_GE(both.real.size(), 15u);
-  const PatchNoise real = testing::mean_noise(both.real);
-  const PatchNoise model = testing::mean_noise(both.simulated);
-  EXPECT_NEAR(model.sigma_per_m / real.sigma_per_m, 1, 0.25);
-  for (std::size_t lag = 1; lag < PatchNoise::kLags; ++lag) {
-    SCOPED_TRACE(lag);
-    EXPECT_NEAR(model.along_x[lag], real.along_x[lag], correlation_bound);
-    EXPECT_NEAR(model.along_y[lag], real.along_y[lag], correlation_bound);
+  void expect_same_correlation(double bound) const {
+    ASSERT_GE(real.size(), 50u);
+    const PatchNoise measured = testing::mean_noise(real);
+    const PatchNoise model = testing::mean_noise(simulated);
+    for (std::size_t lag = 1; lag < PatchNoise::kLags; ++lag) {
+      SCOPED_TRACE(lag);
+      EXPECT_NEAR(model.along_x[lag], measured.along_x[lag], bound);
+      EXPECT_NEAR(model.along_y[lag], measured.along_y[lag], bound);
+    }
   }
-}
+};
 
 TEST(SensorNoiseMeasured, KinectBesideCapturedFrames) {
   RealAndSimulated both;
@@ -154,11 +147,12 @@ TEST(SensorNoiseMeasured, KinectBesideCapturedFrames) {
     const std::string name = std::string("rgbd_7scenes/frame-") + frame + ".depth.png";
     const auto path = testing::shared_data(name.c_str());
     if (!path) GTEST_SKIP() << name << " is not here";
-    Image<float> depth_m = read_depth_png(*path);
-    for (float& z : depth_m.pixels().host()) z = z < 8 ? z : NAN;  // 65535: no return
-    add_patches(depth_m, 2.2e-3, SensorModel::kKinect, both);
+    both.add(testing::without_far(read_depth_png(*path)), 2.2e-3, SensorModel::kKinect);
   }
-  expect_alike(both, 0.08);
+  both.expect_same_correlation(0.1);
+  EXPECT_NEAR(
+      testing::mean_noise(both.simulated).sigma_per_m / testing::mean_noise(both.real).sigma_per_m,
+      1, 0.15);
 }
 
 TEST(SensorNoiseMeasured, RealsenseBesideCapturedFrames) {
@@ -167,9 +161,9 @@ TEST(SensorNoiseMeasured, RealsenseBesideCapturedFrames) {
     const std::string name = std::string("visp_rbt/depth/") + frame + ".png";
     const auto path = testing::shared_data(name.c_str());
     if (!path) GTEST_SKIP() << name << " is not here";
-    add_patches(read_depth_png(*path), 6e-3, SensorModel::kRealsense, both);
+    both.add(testing::without_far(read_depth_png(*path)), 7e-3, SensorModel::kRealsense);
   }
-  expect_alike(both, 0.2);
+  both.expect_same_correlation(0.1);
 }
 
 }  // namespace
