@@ -258,9 +258,7 @@ void add_synth(CLI::App& app) {
   for (const Choice<SensorModel>& choice : kSensorModels) models.emplace_back(choice.name);
   command
       ->add_option("--noise", state->noise,
-                   "errors of a sensor: none, kinect, kinect-registered, realsense, "
-                   "realsense-near, or independent from pixel to pixel; the flags below change "
-                   "them, and show the kinect's")
+                   "the sensor whose errors depth has; flags below change them (kinect's shown)")
       ->check(CLI::IsMember(models))
       ->capture_default_str();
   command->add_flag("--meshes", state->meshes, "also write the objects' meshes as PLY");

@@ -24,9 +24,9 @@ inline constexpr Choice<SensorModel> kSensorModels[] = {
     {"independent", SensorModel::kIndependent}};
 
 /// The kernel that white noise is filtered with, so that neighbours err together.
-enum class NoiseFilter { kBox, kGaussian };
-inline constexpr Choice<NoiseFilter> kNoiseFilters[] = {{"box", NoiseFilter::kBox},
-                                                        {"gaussian", NoiseFilter::kGaussian}};
+enum class NoiseKernel { kBox, kGaussian };
+inline constexpr Choice<NoiseKernel> kNoiseKernels[] = {{"box", NoiseKernel::kBox},
+                                                        {"gaussian", NoiseKernel::kGaussian}};
 
 /// What a depth sensor makes of a perfect depth map. Defaults are the raw Kinect's; `sensor_noise`
 /// has those of the others. Every effect has its own switch: 0 or false turns it off.
@@ -35,9 +35,9 @@ inline constexpr Choice<NoiseFilter> kNoiseFilters[] = {{"box", NoiseFilter::kBo
 struct SensorNoiseOptions {
   float sigma_per_m = 0.85e-3f;  ///< correlated noise: its deviation is sigma_per_m + relative / z
   float sigma_relative = 0.52e-3f;
-  NoiseFilter filter = NoiseFilter::kBox;
-  float filter_x_px = 8;  ///< side of the box in whole pixels, or deviation of the Gaussian
-  float filter_y_px = 7;
+  NoiseKernel kernel = NoiseKernel::kBox;
+  float kernel_x_px = 8;  ///< side of the box in whole pixels, or deviation of the Gaussian
+  float kernel_y_px = 7;
   float warp_per_m = 0.45e-3f;  ///< deviation of the smooth error that calibration leaves
   float warp_px = 15;           ///< deviation of the Gaussian that makes it smooth
   float white_per_m = 0;        ///< deviation of what every pixel errs by itself
@@ -62,10 +62,10 @@ struct SensorNoiseOptions {
   static void fields(Self& self, Visitor&& visit) {
     visit("sigma_per_m", self.sigma_per_m, "correlated noise of 1/z, far away", Range{0, 1});
     visit("sigma_relative", self.sigma_relative, "correlated noise over depth, near", Range{0, 1});
-    visit("filter", self.filter, "what makes neighbours err together", kNoiseFilters);
-    visit("filter_x_px", self.filter_x_px, "box's side or Gaussian's deviation along rows",
+    visit("kernel", self.kernel, "what makes neighbours err together", kNoiseKernels);
+    visit("kernel_x_px", self.kernel_x_px, "box's side or Gaussian's deviation along rows",
           Range{0.5, 20});
-    visit("filter_y_px", self.filter_y_px, "the same along columns", Range{0.5, 20});
+    visit("kernel_y_px", self.kernel_y_px, "the same along columns", Range{0.5, 20});
     visit("warp_per_m", self.warp_per_m, "smooth error of 1/z", Range{0, 1});
     visit("warp_px", self.warp_px, "deviation of the Gaussian that smooths it", Range{0.5, 20});
     visit("white_per_m", self.white_per_m, "independent noise of 1/z", Range{0, 1});
@@ -109,7 +109,7 @@ SensorNoiseOptions sensor_noise(SensorModel model);
 ///
 /// `normals` are those of the surface, in the camera's frame; an empty image leaves grazing out.
 /// Random numbers are functions of (seed, pixel). Same bits for any number of threads and on CUDA.
-/// About 0.5 µs a pixel on one CPU thread, 0.2 µs without correlated noise.
+/// About 0.3 µs a pixel on one CPU thread, half of it without correlated noise.
 Image<float> add_sensor_noise(const Context& context, ImageView<const float> depth_m,
                               ImageView<const Vec3f> normals, const Camera& camera,
                               const SensorNoiseOptions& options = {}, std::uint64_t seed = 0);

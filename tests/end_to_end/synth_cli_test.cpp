@@ -116,9 +116,9 @@ TEST_F(SynthCli, SensorsAndTheirOptions) {
   EXPECT_NE(kinect, depth("--noise independent"));
   EXPECT_NE(depth("--noise realsense"), depth("--noise realsense-near"));
   // A flag replaces the sensor's own value and nothing else.
-  EXPECT_EQ(kinect, depth("--noise kinect --sigma-per-m 0.85e-3 --filter box"));
+  EXPECT_EQ(kinect, depth("--noise kinect --sigma-per-m 0.85e-3 --kernel box"));
   EXPECT_NE(kinect, depth("--noise kinect --sigma-per-m 3e-3"));
-  EXPECT_EQ(depth("--noise realsense"), depth("--noise realsense --filter gaussian"));
+  EXPECT_EQ(depth("--noise realsense"), depth("--noise realsense --kernel gaussian"));
   EXPECT_NE(depth("--noise realsense"), depth("--noise realsense --rim-px 0 --step-per-m 0"));
   EXPECT_EQ(run(plane + "x --noise lidar"), 2);
   EXPECT_EQ(run(plane + "x --sigma-per-m 3e-3"), 2);

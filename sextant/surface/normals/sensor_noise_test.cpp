@@ -115,8 +115,10 @@ TEST(NormalsUnderSensorNoise, ErrAsMuchAsOnThePatchesOfCapturedFrames) {
   for (const Band& band : bands) {
     SCOPED_TRACE(band.nearest_m);
     EXPECT_NEAR(band.kinect.degrees() / band.real.degrees(), 1, 0.12);
-    EXPECT_GT(std::abs(band.independent.degrees() / band.real.degrees() - 1), 0.12);
   }
+  // Independent noise is too kind near and too harsh far.
+  EXPECT_LT(bands[0].independent.degrees(), 0.8 * bands[0].real.degrees());
+  EXPECT_GT(bands[2].independent.degrees(), 1.3 * bands[2].real.degrees());
 }
 
 }  // namespace

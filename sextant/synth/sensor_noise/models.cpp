@@ -20,9 +20,9 @@ SensorNoiseOptions realsense() {
   SensorNoiseOptions options;
   options.sigma_per_m = 4.0e-3f;
   options.sigma_relative = 0.4e-3f;
-  options.filter = NoiseFilter::kGaussian;
-  options.filter_x_px = 6.5f;
-  options.filter_y_px = 5.5f;
+  options.kernel = NoiseKernel::kGaussian;
+  options.kernel_x_px = 6.5f;
+  options.kernel_y_px = 5.5f;
   options.warp_per_m = 0;
   options.white_per_m = 0.3e-3f;
   options.step_per_m = 1.62e-3f;
@@ -41,8 +41,8 @@ SensorNoiseOptions near_realsense() {
   SensorNoiseOptions options = realsense();
   options.sigma_per_m = 1.9e-3f;
   options.sigma_relative = 0;
-  options.filter_x_px = 5.5f;
-  options.filter_y_px = 5.0f;
+  options.kernel_x_px = 5.5f;
+  options.kernel_y_px = 5.0f;
   options.white_per_m = 0.35e-3f;
   options.step_per_m = 0;
   options.depth_step_m = 0.125e-3f;

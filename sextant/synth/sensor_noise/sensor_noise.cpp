@@ -25,8 +25,8 @@ Taps normalized(const std::vector<double>& weights) {
   return taps;
 }
 
-Taps kernel(NoiseFilter filter, float size_px) {
-  if (filter == NoiseFilter::kBox) {
+Taps taps_of(NoiseKernel kernel, float size_px) {
+  if (kernel == NoiseKernel::kBox) {
     return normalized(std::vector<double>(std::max(1L, std::lround(size_px)), 1.0));
   }
   const double sigma = size_px;
@@ -77,9 +77,8 @@ void add_sensor_noise_into(const Context& context, ImageView<const float> depth_
   pixel.cos_start = static_cast<float>(std::cos(static_cast<double>(options.grazing_start_rad)));
   pixel.cos_end = static_cast<float>(std::cos(static_cast<double>(options.grazing_end_rad)));
   pixel.seed = seed;
-  const ImageView<std::uint8_t> edges{
-      workspace.take<std::uint8_t>(context, depth_m.pixels()).data, width, height, width,
-      context.device()};
+  const ImageView<std::uint8_t> edges{workspace.take<std::uint8_t>(context, depth_m.pixels()).data,
+                                      width, height, width, context.device()};
   EdgePixel edge{depth_m, edges, options.edge_step};
   if (options.shadow) {
     constexpr float kNearestShadow_m = 0.1f;  // nearer things throw shadows that are cut
@@ -91,14 +90,14 @@ void add_sensor_noise_into(const Context& context, ImageView<const float> depth_
   pixel.edges = edges;
   if (options.sigma_per_m > 0 || options.sigma_relative > 0) {
     const ImageView<float> field = take_image(context, workspace, width, height);
-    fill_with_noise(context, kernel(options.filter, options.filter_x_px),
-                    kernel(options.filter, options.filter_y_px), seed, kCorrelated, field,
+    fill_with_noise(context, taps_of(options.kernel, options.kernel_x_px),
+                    taps_of(options.kernel, options.kernel_y_px), seed, kCorrelated, field,
                     workspace);
     pixel.correlated = field;
   }
   if (options.warp_per_m > 0) {
     const ImageView<float> field = take_image(context, workspace, width, height);
-    const Taps taps = kernel(NoiseFilter::kGaussian, options.warp_px);
+    const Taps taps = taps_of(NoiseKernel::kGaussian, options.warp_px);
     fill_with_noise(context, taps, taps, seed, kWarp, field, workspace);
     pixel.warp = field;
   }
