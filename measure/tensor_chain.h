@@ -8,7 +8,8 @@
 
 namespace sextant::measure {
 
-/// What lies on a table before a wall, as Kinect sees it: a ball, a can, a ring and two boxes.
+/// What lies on a table before a wall: a ball, a can, a ring and two boxes, with independent noise
+/// of a Kinect's size, with which all stored times were measured.
 inline Image<float> objects_seen_by_kinect(const Camera& camera) {
   const auto at = [](double x, double y, double z, const Vec3d& turn) {
     Rigid3d pose;

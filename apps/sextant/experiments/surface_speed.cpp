@@ -11,7 +11,8 @@ namespace sextant::app {
 
 namespace {
 
-/// A sphere and a box before a wall, as Kinect sees them.
+/// A sphere and a box before a wall, with independent noise of a Kinect's size, with which all
+/// stored times were measured.
 Image<float> kinect_frame(const Camera& camera) {
   const auto at = [](double x, double y, double z) {
     Rigid3d pose;
