@@ -20,7 +20,7 @@ using testing::PatchNoise;
 
 /// The noise of planes turned by up to 35° in all directions.
 PatchNoise simulated(SensorModel model, double nearest_m, double farthest_m, std::uint64_t seed) {
-  constexpr int kPatches = 100;
+  constexpr int kPatches = 60;
   const Camera camera = testing::square_camera(PatchNoise::kSide_px, 585);
   std::vector<PatchNoise> patches;
   for (int i = 0; i < kPatches; ++i) {
@@ -37,7 +37,7 @@ PatchNoise simulated(SensorModel model, double nearest_m, double farthest_m, std
 }
 
 TEST(SensorNoiseMeasured, KinectIsCorrelatedAsOnRealPlanes) {
-  // Lags 1 to 6 and 8 of 221 patches. 100 patches of some 60 independent samples leave 0.013; the
+  // Lags 1 to 6 and 8 of 221 patches. 60 patches of some 60 independent samples leave 0.017; the
   // rest is for the model, whose step and box are not the whole truth.
   constexpr double kX[] = {.64, .51, .40, .30, .21, .13, -.01};
   constexpr double kY[] = {.61, .44, .32, .21, .12, .05, -.02};
@@ -143,7 +143,7 @@ struct RealAndSimulated {
 
 TEST(SensorNoiseMeasured, KinectBesideCapturedFrames) {
   RealAndSimulated both;
-  for (const char* frame : {"000080", "000200", "000320", "000400", "000500", "000600", "000740"}) {
+  for (const char* frame : {"000080", "000320", "000500", "000740"}) {
     const std::string name = std::string("rgbd_7scenes/frame-") + frame + ".depth.png";
     const auto path = testing::shared_data(name.c_str());
     if (!path) GTEST_SKIP() << name << " is not here";
