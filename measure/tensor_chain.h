@@ -4,11 +4,12 @@
 #include "measure/surface_chain.h"
 #include "sextant/descriptor/tensor.h"
 #include "sextant/synth/analytic_frame.h"
-#include "sextant/synth/kinect_noise.h"
+#include "sextant/synth/sensor_noise.h"
 
 namespace sextant::measure {
 
-/// What lies on a table before a wall, as Kinect sees it: a ball, a can, a ring and two boxes.
+/// What lies on a table before a wall: a ball, a can, a ring and two boxes, with independent noise
+/// of a Kinect's size, with which all stored times were measured.
 inline Image<float> objects_seen_by_kinect(const Camera& camera) {
   const auto at = [](double x, double y, double z, const Vec3d& turn) {
     Rigid3d pose;
@@ -25,7 +26,8 @@ inline Image<float> objects_seen_by_kinect(const Camera& camera) {
       AnalyticShape::box({0.14, 0.2, 0.1}, at(-0.32, 0.0, 1.2, {0.4, 0.6, 0.2})),
       AnalyticShape::box({0.12, 0.08, 0.2}, at(0.2, 0.2, 0.95, {0.2, -0.7, 0.1}))};
   const AnalyticFrame truth = render_analytic(Context::cpu(), camera, shapes);
-  return add_kinect_noise(Context::cpu(), truth.depth_m, truth.normals, camera, {}, 1);
+  return add_sensor_noise(Context::cpu(), truth.depth_m, truth.normals, camera,
+                          sensor_noise(SensorModel::kIndependent), 1);
 }
 
 /// One frame from depth to tensors: the steps of a surface, and those that follow.

@@ -12,7 +12,7 @@
 #include "sextant/surface/normals.h"
 #include "sextant/surface/segment.h"
 #include "sextant/synth/analytic_frame.h"
-#include "sextant/synth/kinect_noise.h"
+#include "sextant/synth/sensor_noise.h"
 
 namespace sextant::testing {
 
@@ -41,6 +41,7 @@ enum class TableDepth { kExact, kRaw, kFiltered };
 
 struct LabelledTableOptions {
   TableDepth depth = TableDepth::kExact;
+  SensorModel sensor = SensorModel::kKinect;  ///< of depth that is not exact
   double distance_m = 0.9;
   int width = 640;
   int height = 480;
@@ -129,7 +130,8 @@ inline LabelledTable labelled_table(std::uint64_t seed, const LabelledTableOptio
   table.frame = render_analytic(host, table.camera, shapes);
   Image<float> seen = copy(host, table.frame.depth_m);
   if (options.depth != TableDepth::kExact) {
-    seen = add_kinect_noise(host, table.frame.depth_m, table.frame.normals, table.camera, {}, seed);
+    seen = add_sensor_noise(host, table.frame.depth_m, table.frame.normals, table.camera,
+                            sensor_noise(options.sensor), seed);
   }
   if (options.depth == TableDepth::kFiltered) seen = bilateral_filter(host, seen);
   table.depth_m = std::move(seen);

@@ -13,8 +13,8 @@
 #include "sextant/io/png.h"
 #include "sextant/render/color_map.h"
 #include "sextant/synth/analytic_frame.h"
-#include "sextant/synth/kinect_noise.h"
 #include "sextant/synth/photo_noise.h"
+#include "sextant/synth/sensor_noise.h"
 #include "sextant/synth/table_scene.h"
 
 namespace sextant::app {
@@ -29,14 +29,14 @@ struct SynthCommand {
   bool list = false;
   std::string scene = "table";
   std::string output;
-  std::string noise = "none";
+  std::string noise = "none";  ///< or the name of a SensorModel
   bool meshes = false;
   std::uint64_t seed = 0;
   double size_m = 0.1;
   double tilt_rad = 0.5;
   double depth_unit_m = 0.001;
   TableSceneOptions table;
-  KinectNoiseOptions kinect;
+  SensorNoiseOptions sensor;  ///< flags, and after parsing what is to be done
   PhotoNoiseOptions photo;
 };
 
@@ -174,12 +174,12 @@ void write_frame(const Context& context, const SynthCommand& command, const Fram
     return files.back();
   };
   const DepthPngOptions unit{command.depth_unit_m};
-  if (command.noise == "kinect") {
+  if (command.noise != "none") {
     const Image<float> depth = copy(context, frame.depth_m);
     const Image<Vec3f> normals = copy(context, frame.normals);
     const Image<float> noisy = to_host(
         context,
-        add_kinect_noise(context, depth, normals, frame.camera, command.kinect, command.seed));
+        add_sensor_noise(context, depth, normals, frame.camera, command.sensor, command.seed));
     write_depth_png(file("depth.png"), noisy, unit);
     write_depth_png(file("depth_true.png"), frame.depth_m, unit);
   } else {
@@ -221,6 +221,20 @@ void run(const SynthCommand& command) {
   print_result(command.common, result);
 }
 
+/// The options of the sensor that --noise names, changed by the flags that were given.
+void resolve_noise(const CLI::App& command, SynthCommand& state) {
+  if (state.noise == "none") {
+    std::vector<std::string> idle = given_flags(command, state.sensor);
+    for (const std::string& flag : given_flags(command, state.photo)) idle.push_back(flag);
+    if (idle.empty()) return;
+    throw CLI::ValidationError(idle.front(), "changes a sensor's noise: --noise must name one");
+  }
+  for (const Choice<SensorModel>& choice : kSensorModels) {
+    if (choice.name != state.noise) continue;
+    state.sensor = preset_with_flags(command, sensor_noise(choice.value), state.sensor);
+  }
+}
+
 }  // namespace
 
 void add_synth(CLI::App& app) {
@@ -228,6 +242,7 @@ void add_synth(CLI::App& app) {
   CLI::App* command =
       add_command(app, "synth", "Makes depth and colour images of scenes whose truth is known",
                   "sextant synth --scene table --objects 8 --seed 1 --noise kinect --output out\n"
+                  "  sextant synth --scene table --noise realsense --output out\n"
                   "  sextant synth --scene table --objects 6 --occlusion 0.4 --output out\n"
                   "  sextant synth --scene torus --output out\n"
                   "  sextant synth --list",
@@ -239,8 +254,12 @@ void add_synth(CLI::App& app) {
   command->add_option("--output", state->output, "folder for the files; made when missing");
   command->add_option("--seed", state->seed, "another number is another scene and other noise")
       ->capture_default_str();
-  command->add_option("--noise", state->noise, "none, or a sensor's: kinect")
-      ->check(CLI::IsMember({"none", "kinect"}))
+  std::vector<std::string> models{"none"};
+  for (const Choice<SensorModel>& choice : kSensorModels) models.emplace_back(choice.name);
+  command
+      ->add_option("--noise", state->noise,
+                   "the sensor whose errors depth has; flags below change them (kinect's shown)")
+      ->check(CLI::IsMember(models))
       ->capture_default_str();
   command->add_flag("--meshes", state->meshes, "also write the objects' meshes as PLY");
   command->add_option("--size-m", state->size_m, "radius or half width of an analytic shape")
@@ -253,10 +272,11 @@ void add_synth(CLI::App& app) {
       ->check(CLI::Range(1e-9, 1e3))
       ->capture_default_str();
   add_flags(*command, state->table);
-  add_flags(*command, state->kinect);
+  add_flags(*command, state->sensor);
   add_flags(*command, state->photo);
-  command->callback([state]() {
+  command->callback([state, command]() {
     if (!state->list && state->output.empty()) throw CLI::RequiredError("--output");
+    resolve_noise(*command, *state);
     run(*state);
   });
 }

@@ -13,6 +13,7 @@
 #include "sextant/io/ply.h"
 #include "sextant/io/png.h"
 #include "tests/end_to_end/command_line.h"
+#include "tests/error_message.h"
 
 namespace sextant {
 namespace {
@@ -101,6 +102,30 @@ TEST_F(SynthCli, AnalyticShapes) {
     ASSERT_EQ(cloud.vertices.attributes.size(), 2u);
     EXPECT_EQ(cloud.vertices.attributes[0].name, "k1_per_m");
   }
+}
+
+TEST_F(SynthCli, SensorsAndTheirOptions) {
+  const std::string plane = "--scene plane --width 96 --height 64 --focal-px 80 --output ";
+  const auto depth = [&](const std::string& options) {
+    EXPECT_EQ(run(plane + "x " + options), 0) << err_;
+    return testing::text_of(folder_ / "x/depth.png");
+  };
+  const std::string kinect = depth("--noise kinect");
+  EXPECT_NE(kinect, depth("--noise none"));
+  EXPECT_NE(kinect, depth("--noise kinect-registered"));
+  EXPECT_NE(kinect, depth("--noise independent"));
+  EXPECT_NE(depth("--noise realsense"), depth("--noise realsense-near"));
+  // A flag replaces the sensor's own value and nothing else.
+  EXPECT_EQ(kinect, depth("--noise kinect --sigma-per-m 0.85e-3 --kernel box"));
+  EXPECT_NE(kinect, depth("--noise kinect --sigma-per-m 3e-3"));
+  EXPECT_EQ(depth("--noise realsense"), depth("--noise realsense --kernel gaussian"));
+  EXPECT_NE(depth("--noise realsense"), depth("--noise realsense --rim-px 0 --step-per-m 0"));
+  EXPECT_EQ(run(plane + "x --noise lidar"), 2);
+  EXPECT_EQ(run(plane + "x --sigma-per-m 3e-3"), 2);
+  EXPECT_TRUE(testing::mentions(err_, "--noise")) << err_;
+  EXPECT_EQ(run(plane + "x --blur-px 2"), 2);
+  ASSERT_EQ(run("--help"), 0);
+  EXPECT_TRUE(testing::mentions(out_, "realsense-near"));
 }
 
 TEST_F(SynthCli, WrongUsageAndFailure) {

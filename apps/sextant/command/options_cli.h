@@ -11,6 +11,13 @@
 
 namespace sextant::app {
 
+/// The flag of a field: --radius-px, or with a prefix --normals-radius-px.
+inline std::string flag_of(std::string_view name, const std::string& prefix = {}) {
+  std::string text = "--" + prefix + (prefix.empty() ? "" : "-") + std::string(name);
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
 /// Visits the fields of an options struct and makes a flag of each: radius_px becomes --radius-px,
 /// with the field's help, default and range. With the prefix "normals" it becomes
 /// --normals-radius-px; fields that `left_out` names get no flag.
@@ -56,11 +63,7 @@ class FlagAdder {
   }
 
  private:
-  std::string flag(std::string_view name) const {
-    std::string text = "--" + prefix_ + (prefix_.empty() ? "" : "-") + std::string(name);
-    std::replace(text.begin(), text.end(), '_', '-');
-    return text;
-  }
+  std::string flag(std::string_view name) const { return flag_of(name, prefix_); }
 
   bool is_left_out(std::string_view name) const {
     return std::find(left_out_.begin(), left_out_.end(), name) != left_out_.end();
@@ -87,6 +90,31 @@ template <HasFields Options>
 void add_flags(CLI::App& command, Options& options, std::string prefix = {},
                std::vector<std::string_view> left_out = {}) {
   Options::fields(options, FlagAdder(command, std::move(prefix), std::move(left_out)));
+}
+
+/// The flags of the fields that the user gave.
+template <HasFields Options>
+std::vector<std::string> given_flags(const CLI::App& command, const Options& options) {
+  std::vector<std::string> given;
+  Options::fields(options, [&](std::string_view name, const auto&, auto&&...) {
+    if (command.count(flag_of(name)) > 0) given.push_back(flag_of(name));
+  });
+  return given;
+}
+
+/// A preset, with those fields replaced that the user gave by flags.
+template <HasFields Options>
+Options preset_with_flags(const CLI::App& command, Options preset, const Options& flags) {
+  std::vector<const void*> values;
+  Options::fields(
+      flags, [&](std::string_view, const auto& field, auto&&...) { values.push_back(&field); });
+  auto value = values.begin();
+  Options::fields(preset, [&](std::string_view name, auto& field, auto&&...) {
+    using Field = std::remove_reference_t<decltype(field)>;
+    if (command.count(flag_of(name)) > 0) field = *static_cast<const Field*>(*value);
+    ++value;
+  });
+  return preset;
 }
 
 }  // namespace sextant::app

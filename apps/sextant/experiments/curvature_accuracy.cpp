@@ -47,8 +47,9 @@ void add_rows(std::vector<measure::Row>& rows, const std::string& name, const Ob
   add("mean k2", pcl ? std::optional(pcl->mean_k2) : std::nullopt, errors.ours.mean_k2, object.k2);
 }
 
-/// Objects before a wall, as a Kinect at 0.7 m sees them.
-void real_objects(const Context& context, std::vector<measure::Row>& rows) {
+/// Objects before a wall, as a Kinect at 0.7 m sees them; `suffix` says by which model.
+void real_objects(const Context& context, SensorModel model, const std::string& suffix,
+                  std::vector<measure::Row>& rows) {
   const Object objects[] = {{"ChocA, rod 38.5 mm", rod(1 / 26.0), 22, -0.23, 9.1, 7.4},
                             {"ChocB, rod 52.6 mm", rod(1 / 19.0), 17.2, 0.35, 4.8, 3.6},
                             {"Badminton, rod 34.5 mm", rod(1 / 29.0), 23, -0.99, 12, 8.8},
@@ -64,9 +65,9 @@ void real_objects(const Context& context, std::vector<measure::Row>& rows) {
     shapes[0].camera_from_shape = pose_at(kDistance_m);
     shapes[0].id = kObject;
     shapes[1].id = kWall;
-    const CurvatureFrame frame = make_frame(camera, shapes, {.kinect = true, .seed = seed++});
+    const CurvatureFrame frame = make_frame(camera, shapes, {.model = model, .seed = seed++});
     const std::vector<char> wanted = inside_of(frame, kObject, 4);
-    add_rows(rows, object.name, object,
+    add_rows(rows, std::string(object.name) + suffix, object,
              compare_methods(context, frame, wanted, {.pcl_radius_m = 0.02f}));
   }
 }
@@ -98,7 +99,8 @@ void synthetic_objects(const Context& context, std::vector<measure::Row>& rows) 
 /// methods, all on the pixels where each has an answer.
 std::vector<measure::Row> curvature_accuracy(const Context& context) {
   std::vector<measure::Row> rows;
-  real_objects(context, rows);
+  real_objects(context, SensorModel::kKinect, "", rows);
+  real_objects(context, SensorModel::kIndependent, ", independent noise", rows);
   synthetic_objects(context, rows);
   return rows;
 }

@@ -162,12 +162,9 @@ std::pair<double, const char*> strongest_other(const Histogram& row, int object)
   return most;
 }
 
-}  // namespace
-
-/// Six views of one table by a Kinect, 40° apart at most. Percentages of the 400 nearest curvatures
-/// that lie on the sample's own object. PCL sees every second row and column, and its 100 nearest
-/// count, which keeps its time to seconds.
-std::vector<measure::Row> curvature_correspondence(const Context& context) {
+/// What the views tell by one model of the sensor's noise; `suffix` says by which.
+std::vector<measure::Row> correspondence(const Context& context, SensorModel model,
+                                         const char* suffix) {
   struct Pose {
     double azimuth_rad, elevation_rad, distance_m;
   };
@@ -179,7 +176,7 @@ std::vector<measure::Row> curvature_correspondence(const Context& context) {
   for (const Pose& pose : kPoses) {
     frames.push_back(make_frame(
         camera, table(camera_from_world(pose.azimuth_rad, pose.elevation_rad, pose.distance_m)),
-        {.kinect = true, .seed = frames.size() + 1}));
+        {.model = model, .seed = frames.size() + 1}));
     ours.push_back(quadric_curvature(context, copy(context, frames.back().points), {}));
   }
   std::vector<PrincipalCurvatures> pcl;
@@ -201,8 +198,12 @@ std::vector<measure::Row> curvature_correspondence(const Context& context) {
   for (int object = 0; object < kObjects; ++object) {
     const double own = diagonal(rows, object);
     const auto [other, name] = strongest_other(rows[static_cast<std::size_t>(object)], object);
-    measure::Row row{
-        fmt::format("{}, more than {}", kNames[object], name), "%", {}, own, other, own > other};
+    measure::Row row{fmt::format("{}, more than {}{}", kNames[object], name, suffix),
+                     "%",
+                     {},
+                     own,
+                     other,
+                     own > other};
     row.paper = kPaper[object];
     if (peer) row.peer = diagonal(pcl_rows, object);
     result.push_back(row);
@@ -210,11 +211,25 @@ std::vector<measure::Row> curvature_correspondence(const Context& context) {
     paper_mean += kPaper[object] / kObjects;
     if (peer) pcl_mean += diagonal(pcl_rows, object) / kObjects;
   }
-  measure::Row row{"mean of the diagonal", "%", {}, mean, 60, mean >= 60};
+  measure::Row row{fmt::format("mean of the diagonal{}", suffix), "%", {}, mean, 60, mean >= 60};
   row.paper = paper_mean;
   if (peer) row.peer = pcl_mean;
   result.push_back(row);
   return result;
+}
+
+}  // namespace
+
+/// Six views of one table by a Kinect, 40° apart at most. Percentages of the 400 nearest curvatures
+/// that lie on the sample's own object. PCL sees every second row and column, and its 100 nearest
+/// count, which keeps its time to seconds.
+std::vector<measure::Row> curvature_correspondence(const Context& context) {
+  std::vector<measure::Row> rows = correspondence(context, SensorModel::kKinect, "");
+  for (const measure::Row& row :
+       correspondence(context, SensorModel::kIndependent, ", independent noise")) {
+    rows.push_back(row);
+  }
+  return rows;
 }
 
 }  // namespace sextant::app

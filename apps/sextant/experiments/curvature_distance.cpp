@@ -7,7 +7,7 @@
 namespace sextant::app {
 
 /// Two of the paper's objects, a rod and a ball, before a wall and farther and farther from a
-/// Kinect. The paper has the curves of its Fig. 7 without numbers.
+/// Kinect, by two models of its noise. The paper has the curves of its Fig. 7 without numbers.
 std::vector<measure::Row> curvature_distance(const Context& context) {
   constexpr std::int32_t kObject = 1;
   struct Object {
@@ -18,17 +18,21 @@ std::vector<measure::Row> curvature_distance(const Context& context) {
                             {"BallA, ball 66.7 mm", AnalyticShape::sphere(1 / 15.0)}};
   const Camera camera{280, 200, 536.84, 535.48, 139.5, 99.5, {}};
   std::vector<measure::Row> rows;
-  std::uint64_t seed = 1;
-  for (const Object& object : objects) {
-    for (const double distance_m : {0.5, 0.75, 1.0, 1.25, 1.5}) {
-      AnalyticShape shapes[] = {object.shape, AnalyticShape::plane(at(0, 0, distance_m + 0.3))};
-      shapes[0].camera_from_shape = at(0, 0, distance_m);
-      shapes[0].camera_from_shape.rotation = exp_rotation(Vec3d{1.45, 0, 0});
-      shapes[0].id = kObject;
-      const CurvatureFrame frame = make_frame(camera, shapes, {.kinect = true, .seed = seed++});
-      const MethodErrors errors =
-          compare_methods(context, frame, inside_of(frame, kObject, 4), {.pcl_radius_m = 0.02f});
-      add_method_rows(rows, fmt::format("{} at {} m", object.name, distance_m), errors, {});
+  for (const SensorModel model : {SensorModel::kKinect, SensorModel::kIndependent}) {
+    const char* suffix = model == SensorModel::kKinect ? "" : ", independent noise";
+    std::uint64_t seed = 1;
+    for (const Object& object : objects) {
+      for (const double distance_m : {0.5, 0.75, 1.0, 1.25, 1.5}) {
+        AnalyticShape shapes[] = {object.shape, AnalyticShape::plane(at(0, 0, distance_m + 0.3))};
+        shapes[0].camera_from_shape = at(0, 0, distance_m);
+        shapes[0].camera_from_shape.rotation = exp_rotation(Vec3d{1.45, 0, 0});
+        shapes[0].id = kObject;
+        const CurvatureFrame frame = make_frame(camera, shapes, {.model = model, .seed = seed++});
+        const MethodErrors errors =
+            compare_methods(context, frame, inside_of(frame, kObject, 4), {.pcl_radius_m = 0.02f});
+        add_method_rows(rows, fmt::format("{} at {} m{}", object.name, distance_m, suffix), errors,
+                        {});
+      }
     }
   }
   return rows;

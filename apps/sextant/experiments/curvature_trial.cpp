@@ -28,8 +28,9 @@ CurvatureFrame make_frame(const Camera& camera, std::span<const AnalyticShape> s
   CurvatureFrame frame;
   frame.truth = render_analytic(context, camera, shapes);
   Image<float> depth_m = copy(context, frame.truth.depth_m);
-  if (errors.kinect) {
-    depth_m = add_kinect_noise(context, depth_m, frame.truth.normals, camera, {}, errors.seed);
+  if (errors.model) {
+    depth_m = add_sensor_noise(context, depth_m, frame.truth.normals, camera,
+                               sensor_noise(*errors.model), errors.seed);
   }
   for (std::size_t i = 0; i < static_cast<std::size_t>(depth_m.pixels().size()); ++i) {
     const double noise_m = errors.sigma_m * Random{errors.seed, i}.normal(0);

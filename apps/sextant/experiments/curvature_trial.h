@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
 #include "apps/sextant/experiments/curvature_methods.h"
 #include "measure/report.h"
 #include "sextant/synth/analytic_frame.h"
-#include "sextant/synth/kinect_noise.h"
+#include "sextant/synth/sensor_noise.h"
 
 // What the experiments on curvature share: frames with known curvature, the pixels that count, and
 // the error of each method.
@@ -25,9 +26,9 @@ struct CurvatureFrame {
   std::size_t pixels() const { return static_cast<std::size_t>(points.pixels().size()); }
 };
 
-/// The sensor's errors: those of a Kinect, or normal noise along z with this deviation.
+/// The sensor's errors: those of a model, and normal noise along z with this deviation.
 struct SensorErrors {
-  bool kinect = false;
+  std::optional<SensorModel> model = {};
   double sigma_m = 0;
   std::uint64_t seed = 1;
 };

@@ -5,13 +5,14 @@
 #include "measure/surface_chain.h"
 #include "measure/time_graph.h"
 #include "sextant/synth/analytic_frame.h"
-#include "sextant/synth/kinect_noise.h"
+#include "sextant/synth/sensor_noise.h"
 
 namespace sextant::app {
 
 namespace {
 
-/// A sphere and a box before a wall, as Kinect sees them.
+/// A sphere and a box before a wall, with independent noise of a Kinect's size, with which all
+/// stored times were measured.
 Image<float> kinect_frame(const Camera& camera) {
   const auto at = [](double x, double y, double z) {
     Rigid3d pose;
@@ -24,7 +25,8 @@ Image<float> kinect_frame(const Camera& camera) {
                                   AnalyticShape::sphere(0.2, at(0.25, 0, 1.2)),
                                   AnalyticShape::box({0.3, 0.3, 0.3}, turned)};
   const AnalyticFrame truth = render_analytic(Context::cpu(), camera, shapes);
-  return add_kinect_noise(Context::cpu(), truth.depth_m, truth.normals, camera, {}, 1);
+  return add_sensor_noise(Context::cpu(), truth.depth_m, truth.normals, camera,
+                          sensor_noise(SensorModel::kIndependent), 1);
 }
 
 }  // namespace

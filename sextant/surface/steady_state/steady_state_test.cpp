@@ -12,7 +12,7 @@
 #include "sextant/surface/normals.h"
 #include "sextant/surface/triangulate.h"
 #include "sextant/surface/voting.h"
-#include "sextant/synth/kinect_noise.h"
+#include "sextant/synth/sensor_noise.h"
 #include "tests/meshes.h"
 #include "tests/organised_scene.h"
 #include "tests/steady_state.h"
@@ -109,9 +109,10 @@ const Operation kDepthOperations[] = {
      [](Frame& f, Workspace&) {
        depth_from_stereo_disparity_into(f.context, f.depth_m, {}, f.other_depth_m);
      }},
-    {"Kinect noise",
-     [](Frame& f, Workspace&) {
-       add_kinect_noise_into(f.context, f.depth_m, f.normals, kCamera, {}, 1, f.other_depth_m);
+    {"sensor noise",
+     [](Frame& f, Workspace& workspace) {
+       add_sensor_noise_into(f.context, f.depth_m, f.normals, kCamera, {}, 1, f.other_depth_m,
+                             workspace);
      }},
     {"deproject",
      [](Frame& f, Workspace&) {
