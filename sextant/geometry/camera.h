@@ -56,10 +56,18 @@ SEXTANT_HD Vec2<T> distort(const Distortion<T>& d, const Vec2<T>& p) {
           p.y * radial + d.p1 * (r2 + T(2) * p.y * p.y) + T(2) * d.p2 * p.x * p.y};
 }
 
-/// Whether the radius after distortion, r (1 + k1 r² + k2 r⁴ + k3 r⁶), still grows with r.
+/// Whether the radius after distortion, r (1 + k1 r² + k2 r⁴ + k3 r⁶), grows all the way from the
+/// centre to r: beyond the first fold it may grow again, over pixels that others have already.
 template <class T>
 SEXTANT_HD bool grows_outwards(const Distortion<T>& d, T r2) {
-  return T(1) + r2 * (T(3) * d.k1 + r2 * (T(5) * d.k2 + r2 * T(7) * d.k3)) > T(0);
+  // Its derivative is a cubic in t = r², whose least value lies at r or at the cubic's minimum.
+  const T a = T(3) * d.k1, b = T(5) * d.k2, c = T(7) * d.k3;
+  const auto slope = [&](T t) { return T(1) + t * (a + t * (b + t * c)); };
+  if (!(slope(r2) > T(0))) return false;
+  const T square = b * b - T(3) * a * c;
+  if (!(square >= T(0))) return true;
+  const T minimum = -a / (b + std::sqrt(square));
+  return !(minimum > T(0) && minimum < r2) || slope(minimum) > T(0);
 }
 
 /// The ideal point that `distort` sends to `observed`: Newton with the analytic Jacobian, started
@@ -83,7 +91,9 @@ SEXTANT_HD Vec2<T> undistort(const Distortion<T>& d, const Vec2<T>& observed) {
     const Vec2<T> step{(jyy * error.x - jxy * error.y) / det,
                        (jxx * error.y - jxy * error.x) / det};
     p = p - step;
-    if (dot(step, step) <= tolerance * tolerance * (T(1) + dot(p, p))) return p;
+    if (dot(step, step) > tolerance * tolerance * (T(1) + dot(p, p))) continue;
+    if (grows_outwards(d, dot(p, p))) return p;
+    break;
   }
   return {T(NAN), T(NAN)};
 }

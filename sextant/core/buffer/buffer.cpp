@@ -49,6 +49,18 @@ void* allocate_host(std::size_t bytes) {
   };
 }
 
+/// Kernels on the stream may still use what is to be released.
+[[maybe_unused]] void release_when_idle(ContextState& state, const std::function<void()>& release) {
+  if constexpr (kBuiltWithCuda) {
+    try {
+      cuda::synchronize(state);
+    } catch (const Error&) {
+      // The device is lost, and with it whatever used the memory.
+    }
+  }
+  release();
+}
+
 }  // namespace
 
 Allocation::Allocation(const Context& context, std::int64_t count, std::size_t element_bytes)
@@ -77,15 +89,12 @@ Allocation::Allocation(const Context& context, Device device, void* data,
   if constexpr (kBuiltWithCuda) {
     release_ = [state = context.shared_state(), release = std::move(release)]() {
       if (state->capturing) {
-        state->released_while_capturing.push_back(release);
-        return;
+        // The graph holds the state, which must not own itself.
+        state->released_while_capturing.push_back(
+            [owner = state.get(), release]() { release_when_idle(*owner, release); });
+      } else {
+        release_when_idle(*state, release);
       }
-      try {
-        cuda::synchronize(*state);  // kernels on the stream may still use it
-      } catch (const Error&) {
-        // The device is lost, and with it whatever used the memory.
-      }
-      release();
     };
   }
 }
@@ -130,6 +139,11 @@ void copy_bytes(const Context& context, Device to_device, void* to, Device from_
     require(!(state.capturing && wait_for_host && from_device != to_device),
             "copy: a graph that is being recorded cannot copy to or from plain host memory; use "
             "copy_async with pinned memory, or copy before the recording");
+    // The driver would copy plain memory through a buffer of its own, and wait.
+    const void* on_host = to_device == host ? to : from_device == host ? from : nullptr;
+    require(wait_for_host || on_host == nullptr || cuda::is_pinned(on_host),
+            "copy_async: the memory on the host is not pinned; take it from Buffer::pinned, or use "
+            "copy");
     cuda::copy(state, to, from, static_cast<std::size_t>(bytes));
     if (from_device == host) {
       ++state.uploads;

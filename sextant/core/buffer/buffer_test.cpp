@@ -124,6 +124,10 @@ TEST(Buffer, PinnedMemoryIsHostMemory) {
     copy_async<int>(context, there, back);
     context.synchronize();
     EXPECT_EQ(back.host()[9], 9);
+    if (!context.is_cuda()) continue;
+    std::vector<int> plain(10);
+    EXPECT_NE(message_of([&] { copy_async<int>(context, there, view_of(plain)); }).find("pinned"),
+              std::string::npos);
   }
 }
 

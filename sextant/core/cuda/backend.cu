@@ -130,6 +130,12 @@ void release_pinned(void* data) noexcept {
   cudaGetLastError();
 }
 
+bool is_pinned(const void* data) {
+  cudaPointerAttributes attributes{};
+  check_cuda(cudaPointerGetAttributes(&attributes, data), "cudaPointerGetAttributes");
+  return attributes.type != cudaMemoryTypeUnregistered;
+}
+
 void copy(const ContextState& state, void* to, const void* from, std::size_t bytes) {
   check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(state)),
              "cudaMemcpyAsync");

@@ -25,6 +25,8 @@ void* allocate(ContextState& state, std::size_t bytes);
 void release(ContextState& state, void* data, bool allocated_in_capture) noexcept;
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* data) noexcept;
+/// Whether the device reaches this host memory without a copy.
+bool is_pinned(const void* data);
 void copy(const ContextState& state, void* to, const void* from, std::size_t bytes);
 
 void begin_capture(ContextState& state);

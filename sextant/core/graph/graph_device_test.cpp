@@ -107,6 +107,36 @@ TEST(Graph, KeepsAdoptedMemoryThatDiesWhileItIsRecorded) {
   }
 }
 
+struct AddOne {
+  View<std::int32_t> values;
+  SEXTANT_HD void operator()(std::int64_t i) const { ++values[i]; }
+};
+
+TEST(Graph, ReleasesAdoptedMemoryOnlyWhenItsWorkIsDone) {
+  constexpr std::int64_t kSize = 1 << 20;
+  constexpr int kSteps = 64;
+  for (const Context& context : testing::all_contexts()) {
+    if (!context.is_cuda()) continue;  // the CPU's graphs have ended when launch returns
+    SCOPED_TRACE(testing::describe(context));
+    Buffer<std::int32_t> owner =
+        copy(context, std::vector<std::int32_t>(static_cast<std::size_t>(kSize), 0));
+    context.synchronize();
+    std::int32_t seen = -1;
+    const auto look = [&] {
+      const Context other = Context::cuda(context.device().ordinal);
+      seen = to_host(other, owner.view().subview(kSize - 1, 1))[0];
+    };
+    {
+      const Graph graph = Graph::capture(context, [&] {
+        auto adopted = Buffer<std::int32_t>::adopt(context, owner.data(), kSize, look);
+        for (int step = 0; step < kSteps; ++step) for_each(context, kSize, AddOne{adopted});
+      });
+      graph.launch();
+    }
+    EXPECT_EQ(seen, kSteps);
+  }
+}
+
 TEST(Buffer, AdoptsDeviceMemory) {
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));

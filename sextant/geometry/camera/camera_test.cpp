@@ -64,6 +64,16 @@ TEST(Camera, PointsBehindAndRaysThatDoNotExist) {
   const Camera folding = camera_with({-0.3, 0, 0, 0, 0});
   EXPECT_FALSE(std::isnan(project(folding, Vec3d{1.0, 0, 1}).x));
   EXPECT_TRUE(std::isnan(project(folding, Vec3d{1.8, 0, 1}).x));
+  // r (1 - r²/2 + r⁴/10) falls between r = 1 and 1.41 and grows again: 1.45 would land at 0.57.
+  const Camera wavy = camera_with({-0.5, 0.1, 0, 0, 0});
+  EXPECT_FALSE(std::isnan(project(wavy, Vec3d{0.99, 0, 1}).x));
+  EXPECT_TRUE(std::isnan(project(wavy, Vec3d{1.2, 0, 1}).x));
+  EXPECT_TRUE(std::isnan(project(wavy, Vec3d{1.45, 0, 1}).x));
+  // The same with the sixth power alone behind the fold.
+  const Camera late = camera_with({-0.5, 0, 0, 0, 0.05});
+  EXPECT_TRUE(std::isnan(project(late, Vec3d{1.6, 0, 1}).x));
+  // A pincushion never folds.
+  EXPECT_FALSE(std::isnan(project(camera_with({0.3, 0.1, 0, 0, 0.02}), Vec3d{3, 0, 1}).x));
   // r (1 - r²/2) never exceeds 0.55: the model does not reach the point 2.
   const Vec2d beyond = undistort(Distortion<double>{-0.5, 0, 0, 0, 0}, Vec2d{2, 0});
   EXPECT_TRUE(std::isnan(beyond.x));
