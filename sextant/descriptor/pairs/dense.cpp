@@ -141,7 +141,7 @@ struct Search {
           const Pack dot = Pack::load(&t.nx[row + k][column]) * Pack::load(&t.nx[r][c]) +
                            Pack::load(&t.ny[row + k][column]) * Pack::load(&t.ny[r][c]) +
                            Pack::load(&t.nz[row + k][column]) * Pack::load(&t.nz[r][c]);
-          const auto apart = near & (dot < cos_angle);
+          const auto apart = near & (dot < cos_angle) & (dot >= Pack(kLeastCosine));
           if (!apart.any()) continue;
           partners[k].insert(apart, distance_sq, Indices(index_of(r, c)) + steps);
         }

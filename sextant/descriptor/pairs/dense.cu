@@ -124,7 +124,8 @@ struct WarpSearch {
   }
 
   __device__ void offer(float distance_sq, float turn, float index, float place_bits) {
-    if (!(distance_sq >= test.least_sq && distance_sq <= limit_sq && turn < test.cos_angle)) return;
+    if (!(distance_sq >= test.least_sq && distance_sq <= limit_sq)) return;
+    if (!(turn < test.cos_angle && turn >= kLeastCosine)) return;
     const int place = __float_as_int(place_bits);
     const int across = (place & 255) - 64 - column();
     const int down = (place >> 8) - 64 - row();

@@ -10,6 +10,8 @@
 namespace sextant::detail::pairs {
 
 inline constexpr std::int32_t kNobody = INT32_MAX;
+/// The product of two normals is less only where one of them is infinite or no unit vector at all.
+inline constexpr float kLeastCosine = -2.0f;
 
 /// What a pair must satisfy. The cosine is taken on the host, so that all devices have its bits.
 struct PairLimits {
@@ -67,7 +69,8 @@ struct Partners {
                         const Vec3f& m, std::int32_t j) {
     const float d = squared_distance(p, q);
     if (!(d >= test.least_sq && d <= distance_sq[2])) return;
-    if (dot(n, m) < test.cos_angle) insert(d, j);
+    const float cosine = dot(n, m);
+    if (cosine < test.cos_angle && cosine >= kLeastCosine) insert(d, j);
   }
   SEXTANT_HD void store(std::int32_t* to) const {
     for (int k = 0; k < kPartnersPerPoint; ++k) to[k] = index[k] == kNobody ? -1 : index[k];

@@ -276,6 +276,29 @@ TEST(Pairs, AreRecordedWithoutWaiting) {
   }
 }
 
+TEST(Pairs, InfiniteNormalsHaveNoPartner) {
+  const OrganisedScene scene = ball(61, 47);
+  std::vector<Vec3f> normals = normals_of(scene);
+  for (std::size_t i = 0; i < normals.size(); ++i) {
+    if (i % 3 == 0) normals[i] = {i % 2 == 0 ? INFINITY : -INFINITY, 0, 0};
+    if (i % 3 == 1) normals[i] = {1e20f, -1e20f, 1e20f};
+  }
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Image<Vec3f> points = scene.on(context);
+    const Image<Vec3f> on_device = image_of(context, normals, scene);
+    for (const int samples : {0, 2000}) {
+      const std::vector<PointPair> pairs = to_host(
+          context, find_pairs(context, points, on_device, kBallResolution_m, {.samples = samples}));
+      EXPECT_FALSE(pairs.empty());
+      for (const PointPair& pair : pairs) {
+        ASSERT_EQ(pair.p % 3, 2);
+        ASSERT_EQ(pair.q % 3, 2);
+      }
+    }
+  }
+}
+
 TEST(Pairs, BadInput) {
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
