@@ -45,6 +45,9 @@ constexpr Experiment kExperiments[] = {
     {"curvature-correspondence",
      "Tables 3-4 of the curvature paper: which objects have like curvature in other views",
      curvature_correspondence},
+    {"real-surfaces",
+     "normals, filter, curvature and segmentation on frames of real sensors, against what is known",
+     real_surfaces},
 };
 
 struct ReproduceCommand {
