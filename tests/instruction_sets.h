@@ -16,12 +16,13 @@ template <class Body>
 void for_each_instruction_set(const Body& body) {
   using detail::InstructionSet;
   const auto trace = [](InstructionSet set) {
-    return set == InstructionSet::kAvx512 ? "avx512"
-           : set == InstructionSet::kAvx2 ? "avx2"
-                                          : "portable";
+    return set == InstructionSet::kAvx512Vnni ? "avx512 with vnni"
+           : set == InstructionSet::kAvx512   ? "avx512"
+           : set == InstructionSet::kAvx2     ? "avx2"
+                                              : "portable";
   };
-  for (const InstructionSet set :
-       {InstructionSet::kPortable, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
+  for (const InstructionSet set : {InstructionSet::kPortable, InstructionSet::kAvx2,
+                                   InstructionSet::kAvx512, InstructionSet::kAvx512Vnni}) {
     if (set > detail::supported_instruction_set()) continue;
     SCOPED_TRACE(trace(set));
     const detail::InstructionSetLimit limit(set);

@@ -26,7 +26,8 @@ struct DeviceInfo {
   std::string name;
   std::int64_t memory_bytes = 0;
   int processors = 0;           ///< threads this process may use, or multiprocessors of a GPU
-  std::string instruction_set;  ///< "avx512", "avx2", "x86-64-v2", "neon"; "sm_90" for a GPU
+  std::string instruction_set;  ///< "avx512 with vnni", "avx512", "avx2", "x86-64-v2", "neon";
+                                ///< "sm_90" for a GPU
 };
 
 /// What this build contains and what this machine offers. Never throws: a missing or broken driver

@@ -27,6 +27,8 @@ std::string cpu_name() {
 
 std::string cpu_instruction_set() {
   switch (detail::supported_instruction_set()) {
+    case detail::InstructionSet::kAvx512Vnni:
+      return "avx512 with vnni";
     case detail::InstructionSet::kAvx512:
       return "avx512";
     case detail::InstructionSet::kAvx2:

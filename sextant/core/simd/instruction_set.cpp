@@ -8,7 +8,7 @@ namespace sextant::detail {
 
 namespace {
 
-std::atomic<InstructionSet> limit{InstructionSet::kAvx512};
+std::atomic<InstructionSet> limit{InstructionSet::kAvx512Vnni};
 
 InstructionSet detect() {
 #if defined(__x86_64__)
@@ -16,7 +16,10 @@ InstructionSet detect() {
                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
   const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-  if (avx2 && avx512) return InstructionSet::kAvx512;
+  if (avx2 && avx512) {
+    return __builtin_cpu_supports("avx512vnni") ? InstructionSet::kAvx512Vnni
+                                                : InstructionSet::kAvx512;
+  }
   if (avx2) return InstructionSet::kAvx2;
 #endif
   return InstructionSet::kPortable;

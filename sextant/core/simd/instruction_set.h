@@ -20,7 +20,7 @@
 namespace sextant::detail {
 
 /// In ascending width.
-enum class InstructionSet { kPortable, kAvx2, kAvx512 };
+enum class InstructionSet { kPortable, kAvx2, kAvx512, kAvx512Vnni };
 
 /// What every processor of the architecture has: on x86-64, SSE4.2.
 struct Portable {
@@ -50,13 +50,22 @@ struct Avx512 {
   static constexpr bool kFused = true;
 };
 
+/// Avx512 with sums of products of bytes (dot_bytes.h). Its packs are those of Avx512, and only
+/// run_widest_bytes chooses it.
+struct Avx512Vnni : Avx512 {
+  static constexpr InstructionSet kSet = InstructionSet::kAvx512Vnni;
+};
+
 #if defined(__x86_64__)
 #define SEXTANT_TARGET_AVX2 __attribute__((target("avx2,fma,bmi,bmi2")))
 #define SEXTANT_TARGET_AVX512 \
   __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma,bmi,bmi2")))
+#define SEXTANT_TARGET_AVX512_VNNI \
+  __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx512vnni,fma,bmi,bmi2")))
 #else
 #define SEXTANT_TARGET_AVX2
 #define SEXTANT_TARGET_AVX512
+#define SEXTANT_TARGET_AVX512_VNNI
 #endif
 
 /// The widest that this processor has.
@@ -92,11 +101,18 @@ __attribute__((flatten)) SEXTANT_TARGET_AVX512 void run_on(Avx512 set, const Job
   job(set, std::forward<Arguments>(arguments)...);
 }
 
+template <class Job, class... Arguments>
+__attribute__((flatten)) SEXTANT_TARGET_AVX512_VNNI void run_on(Avx512Vnni set, const Job& job,
+                                                                Arguments&&... arguments) {
+  job(set, std::forward<Arguments>(arguments)...);
+}
+
 /// Calls job(set, std::forward<Arguments>(arguments)...), compiled for the set that is chosen.
 template <class Job, class... Arguments>
 void run_widest(const Job& job, Arguments&&... arguments) {
 #if defined(__x86_64__)
   switch (chosen_instruction_set()) {
+    case InstructionSet::kAvx512Vnni:
     case InstructionSet::kAvx512:
       return run_on(Avx512{}, job, std::forward<Arguments>(arguments)...);
     case InstructionSet::kAvx2:
@@ -106,6 +122,17 @@ void run_widest(const Job& job, Arguments&&... arguments) {
   }
 #endif
   run_on(Portable{}, job, std::forward<Arguments>(arguments)...);
+}
+
+/// As run_widest, for jobs that multiply bytes: those are also compiled for Avx512Vnni.
+template <class Job, class... Arguments>
+void run_widest_bytes(const Job& job, Arguments&&... arguments) {
+#if defined(__x86_64__)
+  if (chosen_instruction_set() == InstructionSet::kAvx512Vnni) {
+    return run_on(Avx512Vnni{}, job, std::forward<Arguments>(arguments)...);
+  }
+#endif
+  run_widest(job, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace sextant::detail

@@ -100,6 +100,22 @@ struct PlainRegister {
   }
 };
 
+/// Products of bytes: adds to each 32-bit lane of a sum the four products of its unsigned bytes
+/// with four signed factors, which are the same for all lanes. Exact.
+template <class Set>
+struct ByteDot {
+  using V = Vector<std::int32_t, Set::kBytes>;
+  struct Factor {
+    std::int8_t byte[4];
+  };
+  static void prepare(const std::int8_t (&factors)[4], Factor& to) {
+    for (int b = 0; b < 4; ++b) to.byte[b] = factors[b];
+  }
+  static void add(const V& bytes, const Factor& factor, V& sum) {
+    for (int b = 0; b < 4; ++b) sum += ((bytes >> (8 * b)) & 0xff) * factor.byte[b];
+  }
+};
+
 /// A register of an instruction set.
 template <class T, int kBytes, class Set>
 struct RegisterOps : PlainRegister<T, kBytes> {};

@@ -247,6 +247,89 @@ struct RegisterOps<T, 64, Avx512> : PlainRegister<T, 64> {
   }
 };
 
+// Without an instruction for bytes, those with even and with odd number become 16-bit numbers whose
+// products are added in pairs. (The instruction that multiplies bytes right away saturates.)
+
+inline std::int32_t even_factors(const std::int8_t (&factors)[4]) {
+  return static_cast<std::int32_t>(static_cast<std::uint16_t>(std::int16_t{factors[0]}) |
+                                   static_cast<std::uint32_t>(std::int16_t{factors[2]}) << 16);
+}
+inline std::int32_t odd_factors(const std::int8_t (&factors)[4]) {
+  return static_cast<std::int32_t>(static_cast<std::uint16_t>(std::int16_t{factors[1]}) |
+                                   static_cast<std::uint32_t>(std::int16_t{factors[3]}) << 16);
+}
+
+template <>
+struct ByteDot<Portable> {
+  using V = Vector<std::int32_t, 16>;
+  struct Factor {
+    __m128i even, odd;
+  };
+  static void prepare(const std::int8_t (&factors)[4], Factor& to) {
+    to.even = _mm_set1_epi32(even_factors(factors));
+    to.odd = _mm_set1_epi32(odd_factors(factors));
+  }
+  static void add(const V& bytes, const Factor& factor, V& sum) {
+    const __m128i all = reinterpret_cast<__m128i>(bytes);
+    const __m128i even = _mm_and_si128(all, _mm_set1_epi16(0xff));
+    sum += reinterpret_cast<V>(_mm_madd_epi16(even, factor.even));
+    sum += reinterpret_cast<V>(_mm_madd_epi16(_mm_srli_epi16(all, 8), factor.odd));
+  }
+};
+
+template <>
+struct ByteDot<Avx2> {
+  using V = Vector<std::int32_t, 32>;
+  struct Factor {
+    __m256i even, odd;
+  };
+  SEXTANT_TARGET_AVX2 static void prepare(const std::int8_t (&factors)[4], Factor& to) {
+    to.even = _mm256_set1_epi32(even_factors(factors));
+    to.odd = _mm256_set1_epi32(odd_factors(factors));
+  }
+  SEXTANT_TARGET_AVX2 static void add(const V& bytes, const Factor& factor, V& sum) {
+    const __m256i all = reinterpret_cast<__m256i>(bytes);
+    const __m256i even = _mm256_and_si256(all, _mm256_set1_epi16(0xff));
+    sum += reinterpret_cast<V>(_mm256_madd_epi16(even, factor.even));
+    sum += reinterpret_cast<V>(_mm256_madd_epi16(_mm256_srli_epi16(all, 8), factor.odd));
+  }
+};
+
+template <>
+struct ByteDot<Avx512> {
+  using V = Vector<std::int32_t, 64>;
+  struct Factor {
+    __m512i even, odd;
+  };
+  SEXTANT_TARGET_AVX512 static void prepare(const std::int8_t (&factors)[4], Factor& to) {
+    to.even = _mm512_set1_epi32(even_factors(factors));
+    to.odd = _mm512_set1_epi32(odd_factors(factors));
+  }
+  SEXTANT_TARGET_AVX512 static void add(const V& bytes, const Factor& factor, V& sum) {
+    const __m512i all = reinterpret_cast<__m512i>(bytes);
+    const __m512i even = _mm512_and_si512(all, _mm512_set1_epi16(0xff));
+    sum += reinterpret_cast<V>(_mm512_madd_epi16(even, factor.even));
+    sum += reinterpret_cast<V>(_mm512_madd_epi16(_mm512_srli_epi16(all, 8), factor.odd));
+  }
+};
+
+template <>
+struct ByteDot<Avx512Vnni> {
+  using V = Vector<std::int32_t, 64>;
+  struct Factor {
+    __m512i all;
+  };
+  SEXTANT_TARGET_AVX512_VNNI static void prepare(const std::int8_t (&factors)[4], Factor& to) {
+    std::int32_t word;
+    __builtin_memcpy(&word, factors, sizeof(word));
+    to.all = _mm512_set1_epi32(word);
+  }
+  SEXTANT_TARGET_AVX512_VNNI static void add(const V& bytes, const Factor& factor, V& sum) {
+    sum = reinterpret_cast<V>(_mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum),
+                                                  reinterpret_cast<__m512i>(bytes), factor.all));
+  }
+};
+
 }  // namespace sextant::detail
 
 #endif

@@ -244,9 +244,44 @@ TEST(Simd, PointsBecomeCoordinatesAndBack) {
   });
 }
 
+/// Sums of products at the ends of both ranges and in between, beside plain integers.
+struct SumBytes {
+  template <class Set>
+  void operator()(Set, const std::vector<std::uint8_t>& bytes, const std::int8_t (&factors)[4],
+                  std::vector<std::int32_t>& sums) const {
+    using Dot = ByteDot<Set>;
+    typename Dot::V row, sum;
+    PlainRegister<std::int32_t, Set::kBytes>::load(bytes.data(), row);
+    PlainRegister<std::int32_t, Set::kBytes>::fill(7, sum);
+    typename Dot::Factor factor;
+    Dot::prepare(factors, factor);
+    Dot::add(row, factor, sum);
+    Dot::add(row, factor, sum);
+    sums.resize(Set::kBytes / sizeof(std::int32_t));
+    PlainRegister<std::int32_t, Set::kBytes>::store(sum, sums.data());
+  }
+};
+
+TEST(Simd, BytesAreMultipliedAndAddedExactly) {
+  const std::int8_t factors[4] = {-128, 127, -1, 5};
+  std::vector<std::uint8_t> bytes(64);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(i < 8 ? 255 : 37 * i);
+  }
+  testing::for_each_instruction_set([&](InstructionSet) {
+    std::vector<std::int32_t> sums;
+    run_widest_bytes(SumBytes{}, bytes, factors, sums);
+    for (std::size_t lane = 0; lane < sums.size(); ++lane) {
+      std::int32_t expected = 7;
+      for (std::size_t b = 0; b < 4; ++b) expected += 2 * bytes[4 * lane + b] * factors[b];
+      EXPECT_EQ(sums[lane], expected) << lane;
+    }
+  });
+}
+
 TEST(Simd, TheLimitHolds) {
-  for (const InstructionSet set :
-       {InstructionSet::kPortable, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
+  for (const InstructionSet set : {InstructionSet::kPortable, InstructionSet::kAvx2,
+                                   InstructionSet::kAvx512, InstructionSet::kAvx512Vnni}) {
     const InstructionSetLimit limit(set);
     EXPECT_EQ(chosen_instruction_set(), std::min(set, supported_instruction_set()));
   }

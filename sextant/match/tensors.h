@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/descriptor/tensor.h"
+
+namespace sextant {
+
+/// The most matches that are kept for a tensor.
+inline constexpr int kMostTensorMatches = 16;
+
+struct TensorMatchOptions {
+  int k = 4;  ///< matches of each scene tensor, the best ones
+  /// Only tensors whose normals enclose nearly the same angle are compared (5°).
+  float angle_window_rad = 0.08726646f;
+  float least_overlap = 0.45f;      ///< share of the non-empty bins of both that both have
+  float least_correlation = 0.45f;  ///< of the areas in the bins that both have
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor&& visit) {
+    visit("k", self.k, "matches that are kept for a tensor of the scene",
+          Range{1, kMostTensorMatches});
+    visit("angle_window_rad", self.angle_window_rad,
+          "largest difference of the angles between the normals", Range{0, 3.1415927});
+    visit("least_overlap", self.least_overlap,
+          "smallest share of common bins among the non-empty ones", Range{0, 1});
+    visit("least_correlation", self.least_correlation,
+          "smallest correlation of the areas in common bins", Range{-1, 1});
+  }
+};
+
+/// A tensor of a library that resembles one of the scene.
+struct TensorMatch {
+  std::int32_t model = -1;   ///< number of the tensor in the library, -1 for none
+  std::int32_t flipped = 0;  ///< 1 where the scene's tensor resembles it with p and q swapped
+  float correlation = 0.0f;
+  float overlap = 0.0f;
+};
+
+/// The tensors of a library in the order of their angles. The set itself is not copied and must
+/// outlive it.
+struct TensorIndex {
+  int bins = 0;
+  View<const std::uint16_t> indices;  ///< of the set
+  View<const float> values;
+  Buffer<std::uint32_t> order;  ///< number in the set of the tensor at each place
+  Buffer<float> angles_rad;     ///< ascending; NaN, of tensors that could not be made, are last
+  Buffer<TensorMask> masks;
+  Buffer<std::int32_t> sizes;
+  Buffer<std::int64_t> first;
+
+  std::int64_t size() const { return order.size(); }
+  Device device() const { return order.device(); }
+};
+
+/// Costs a sort; does not wait. Takes 152 bytes a tensor beside the set.
+TensorIndex index_tensors(const Context& context, const TensorSet& library);
+
+/// Finds for each tensor of the scene the k tensors of the library that it resembles most: match i
+/// of tensor t is element t k + i, the best first, of equal ones the one with the lower number, and
+/// as it is before flipped. Both sets have the same bins.
+///
+/// Two tensors are compared where their angles differ by at most angle_window_rad, as they are and
+/// with the scene's flipped. Their overlap is the number of bins that are not empty in both over
+/// the number of those not empty in either. Their correlation is Pearson's over the n common bins,
+///     (n Σpq - Σp Σq) / √((n Σpp - Σp²) (n Σqq - Σq²)),
+/// and none for fewer than 3 bins or where p or q is the same in all of them.
+///
+/// Areas are multiples of 2⁻²⁰, so that sums in double precision are exact unless a bin holds more
+/// than a hundred of its faces: every device gives the same bits. Cost: 64 common words for each
+/// pair within the window, and about 100 bins for each that overlaps enough.
+Buffer<TensorMatch> match_tensors(const Context& context, const TensorSet& scene,
+                                  const TensorIndex& library,
+                                  const TensorMatchOptions& options = {});
+
+/// Writes into room for capacity() k matches. Does not wait. On CUDA the workspace takes 4.3 kB for
+/// each tensor of the scene and 16 k bytes for each of them and every 256 of the library.
+void match_tensors_into(const Context& context, const TensorSet& scene, const TensorIndex& library,
+                        const TensorMatchOptions& options, View<TensorMatch> matches,
+                        Workspace& workspace);
+
+}  // namespace sextant

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+
+#include "sextant/descriptor/tensor/set_math.h"
+#include "sextant/match/tensors.h"
+
+// What both devices compute alike. Files of CUDA that include this do not fuse products and sums.
+
+namespace sextant::detail::tensors {
+
+using tensor::holds;
+using tensor::rank_of;
+
+inline constexpr int kMaskWords = 16;
+inline constexpr int kLeastCommonBins = 3;
+
+/// Better matches come first.
+SEXTANT_HD inline bool better(const TensorMatch& a, const TensorMatch& b) {
+  if (a.model < 0 || b.model < 0) return a.model >= 0 && b.model < 0;
+  if (a.correlation != b.correlation) return a.correlation > b.correlation;
+  return a.model != b.model ? a.model < b.model : a.flipped < b.flipped;
+}
+
+/// Puts a match into a sorted list of `size`, whose last element falls out.
+SEXTANT_HD inline void insert(TensorMatch* list, int size, const TensorMatch& fresh) {
+  if (!better(fresh, list[size - 1])) return;
+  int place = size - 1;
+  for (; place > 0 && better(fresh, list[place - 1]); --place) list[place] = list[place - 1];
+  list[place] = fresh;
+}
+
+/// The sums of a correlation, exact in double precision.
+struct CorrelationSums {
+  int n = 0;
+  double p = 0, q = 0, pp = 0, qq = 0, pq = 0;
+
+  SEXTANT_HD void add(double model, double scene) {
+    ++n;
+    p += model;
+    q += scene;
+    pp += model * model;
+    qq += scene * scene;
+    pq += model * scene;
+  }
+  /// NaN where there is none.
+  SEXTANT_HD float correlation() const {
+    if (n < kLeastCommonBins) return NAN;
+    const double spread_p = n * pp - p * p;
+    const double spread_q = n * qq - q * q;
+    if (!(spread_p > 0.0) || !(spread_q > 0.0)) return NAN;
+    return static_cast<float>((n * pq - p * q) / (std::sqrt(spread_p) * std::sqrt(spread_q)));
+  }
+};
+
+/// The share of common bins; 0 where both are empty.
+SEXTANT_HD inline float overlap_of(int common, int model_bins, int scene_bins) {
+  const int all = model_bins + scene_bins - common;
+  return all > 0 ? static_cast<float>(common) / static_cast<float>(all) : 0.0f;
+}
+
+/// The first place whose angle is at least `angle`, or, with kAfter, more than it.
+template <bool kAfter>
+SEXTANT_HD std::int64_t place_of(const float* angles_rad, std::int64_t size, float angle) {
+  std::int64_t low = 0;
+  std::int64_t high = size;
+  while (low < high) {
+    const std::int64_t middle = (low + high) / 2;
+    const bool before = kAfter ? angles_rad[middle] <= angle : angles_rad[middle] < angle;
+    if (before) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/// Element i: where tensor i of the set belongs, before sorting.
+struct ListAngles {
+  const TensorFrame* frames;
+  const std::int32_t* count;
+  float* angles_rad;
+  std::uint32_t* order;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const float angle = i < *count ? frames[i].angle_rad : NAN;
+    angles_rad[i] = angle >= 0.0f ? angle : NAN;  // without the sign bit, so that it is last
+    order[i] = static_cast<std::uint32_t>(i);
+  }
+};
+
+/// Element i: what matching needs of the tensor at place i.
+struct ArrangeTensor {
+  const std::uint32_t* order;
+  const TensorMask* masks;
+  const std::int32_t* sizes;
+  const std::int64_t* first;
+  TensorMask* to_masks;
+  std::int32_t* to_sizes;
+  std::int64_t* to_first;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    to_masks[i] = masks[order[i]];
+    to_sizes[i] = sizes[order[i]];
+    to_first[i] = first[order[i]];
+  }
+};
+
+/// The scene arranged for matching: all bins of each tensor, and its masks as it is and flipped.
+struct SceneTensors {
+  std::int64_t capacity;
+  int bins;
+  const std::int32_t* count;
+  const TensorFrame* frames;
+  const std::int32_t* sizes;
+  float* dense;       ///< [tensor][bins³]
+  TensorMask* masks;  ///< [tensor][flipped]
+
+  SEXTANT_HD int all_bins() const { return bins * bins * bins; }
+};
+
+/// Element i is word i % 16 of the masks of tensor i / 16.
+struct ArrangeMasks {
+  const TensorMask* masks;
+  SceneTensors to;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const std::int64_t t = i / kMaskWords;
+    const int word = static_cast<int>(i % kMaskWords);
+    if (t >= *to.count) return;
+    std::uint64_t flipped = 0;
+    for (int bit = 0; bit < 64 && word * 64 + bit < to.all_bins(); ++bit) {
+      const bool there = holds(masks[t], flipped_bin(word * 64 + bit, to.bins));
+      flipped |= std::uint64_t{there ? 1u : 0u} << bit;
+    }
+    to.masks[2 * t].words[word] = masks[t].words[word];
+    to.masks[2 * t + 1].words[word] = flipped;
+  }
+};
+
+/// What of the library matching reads.
+struct LibraryTensors {
+  std::int64_t size;
+  const std::uint16_t* indices;
+  const float* values;
+  const std::uint32_t* order;
+  const float* angles_rad;
+  const TensorMask* masks;
+  const std::int32_t* sizes;
+  const std::int64_t* first;
+};
+
+struct MatchJob {
+  SceneTensors scene;
+  LibraryTensors library;
+  TensorMatchOptions options;
+  TensorMatch* matches;  ///< [scene][k]
+};
+
+void match_tensors_cpu(const Context& context, const MatchJob& job, Workspace& workspace);
+void match_tensors_cuda(const Context& context, const MatchJob& job, Workspace& workspace);
+
+}  // namespace sextant::detail::tensors

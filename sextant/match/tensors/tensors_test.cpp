@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/match/tensors.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sextant/core/random.h"
+#include "tests/devices.h"
+#include "tests/error_message.h"
+
+namespace sextant {
+namespace {
+
+using testing::all_contexts;
+using testing::describe;
+
+/// A tensor as a map from bins to areas.
+struct Plain {
+  std::map<int, float> bins;
+  float angle_rad = 0.5f;
+};
+
+constexpr int kBins = 10;
+
+TensorSet to_set(const std::vector<Plain>& tensors, int bins = kBins) {
+  const Context host = Context::cpu();
+  TensorSet set(host, static_cast<std::int64_t>(tensors.size()), bins);
+  const std::int64_t all = std::int64_t{bins} * bins * bins;
+  set.count.host()[0] = static_cast<std::int32_t>(tensors.size());
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    TensorFrame frame{};
+    frame.angle_rad = tensors[t].angle_rad;
+    set.frames.host()[t] = frame;
+    set.masks.host()[t] = {};
+    set.sizes.host()[t] = static_cast<std::int32_t>(tensors[t].bins.size());
+    set.first.host()[t] = static_cast<std::int64_t>(t) * all;
+    std::int64_t place = set.first.host()[t];
+    for (const auto& [bin, area] : tensors[t].bins) {
+      set.masks.host()[t].words[bin / 64] |= std::uint64_t{1} << (bin % 64);
+      set.indices.host()[place] = static_cast<std::uint16_t>(bin);
+      set.values.host()[place++] = area;
+    }
+  }
+  return set;
+}
+
+/// Areas are multiples of 2⁻²⁰, as those of real tensors. A seventh of the bins, in a random slab,
+/// so that tensors overlap.
+Plain random_tensor(std::uint64_t seed, std::uint64_t item) {
+  const Random random{seed, item};
+  Plain tensor;
+  tensor.angle_rad = 0.27f + 0.6f * random.uniform(100000);
+  const int begin = static_cast<int>(random.below(150, 100001));
+  for (int bin = begin; bin < begin + 300; ++bin) {
+    if (random.uniform(bin) < 0.55f) {
+      tensor.bins[bin] = std::ldexp(static_cast<float>(1 + random.below(1 << 20, 2000 + bin)), -20);
+    }
+  }
+  return tensor;
+}
+
+std::vector<Plain> random_tensors(std::size_t count, std::uint64_t seed) {
+  std::vector<Plain> tensors;
+  for (std::size_t i = 0; i < count; ++i) tensors.push_back(random_tensor(seed, i));
+  return tensors;
+}
+
+/// The same surface seen with some noise.
+Plain noisy(Plain tensor, std::uint64_t seed) {
+  const Random random{seed, 7};
+  for (auto& [bin, area] : tensor.bins) {
+    const float scale = 0.8f + 0.4f * random.uniform(bin);
+    area = std::max(1.0f, std::round(std::ldexp(area * scale, 20))) * 0x1p-20f;
+  }
+  return tensor;
+}
+
+Plain flipped(const Plain& tensor) {
+  Plain result{{}, tensor.angle_rad};
+  for (const auto& [bin, area] : tensor.bins) result.bins[flipped_bin(bin, kBins)] = area;
+  return result;
+}
+
+struct Score {
+  double overlap = 0.0;
+  double correlation = NAN;
+};
+
+/// By the formulas, in long double.
+Score score(const Plain& model, const Plain& scene) {
+  long double n = 0, p = 0, q = 0, pp = 0, qq = 0, pq = 0;
+  for (const auto& [bin, area] : model.bins) {
+    const auto found = scene.bins.find(bin);
+    if (found == scene.bins.end()) continue;
+    const long double a = area, b = found->second;
+    n += 1, p += a, q += b, pp += a * a, qq += b * b, pq += a * b;
+  }
+  Score result;
+  const long double all = static_cast<long double>(model.bins.size() + scene.bins.size()) - n;
+  if (all > 0) result.overlap = static_cast<double>(n / all);
+  const long double spread = (n * pp - p * p) * (n * qq - q * q);
+  if (n >= 3 && spread > 0) {
+    result.correlation = static_cast<double>((n * pq - p * q) / std::sqrt(spread));
+  }
+  return result;
+}
+
+std::vector<TensorMatch> brute_force(const std::vector<Plain>& scene,
+                                     const std::vector<Plain>& library,
+                                     const TensorMatchOptions& options) {
+  std::vector<TensorMatch> all;
+  for (const Plain& tensor : scene) {
+    std::vector<TensorMatch> matches;
+    for (std::size_t m = 0; m < library.size(); ++m) {
+      if (!(std::abs(library[m].angle_rad - tensor.angle_rad) <= options.angle_window_rad)) {
+        continue;
+      }
+      for (int f = 0; f < 2; ++f) {
+        const Score found = score(library[m], f == 0 ? tensor : flipped(tensor));
+        if (!(found.overlap >= options.least_overlap)) continue;
+        if (!(found.correlation >= options.least_correlation)) continue;
+        matches.push_back({static_cast<std::int32_t>(m), f, static_cast<float>(found.correlation),
+                           static_cast<float>(found.overlap)});
+      }
+    }
+    std::stable_sort(matches.begin(), matches.end(),
+                     [](const auto& a, const auto& b) { return a.correlation > b.correlation; });
+    matches.resize(static_cast<std::size_t>(options.k));
+    all.insert(all.end(), matches.begin(), matches.end());
+  }
+  return all;
+}
+
+std::vector<TensorMatch> match(const Context& context, const std::vector<Plain>& scene,
+                               const std::vector<Plain>& library,
+                               const TensorMatchOptions& options) {
+  const TensorSet scene_set = copy(context, to_set(scene));
+  const TensorSet library_set = copy(context, to_set(library));
+  const TensorIndex index = index_tensors(context, library_set);
+  return to_host(context, match_tensors(context, scene_set, index, options));
+}
+
+TEST(MatchTensors, EqualsTheFormulas) {
+  const std::vector<Plain> library = random_tensors(900, 1);
+  std::vector<Plain> scene = random_tensors(20, 2);
+  for (std::size_t i = 0; i < 40; ++i) {
+    const Plain seen = noisy(library[i * 20], i);
+    scene.push_back(i % 2 == 0 ? seen : flipped(seen));
+  }
+  for (const int k : {1, 4, 16}) {
+    const TensorMatchOptions options{.k = k, .least_overlap = 0.2f, .least_correlation = -0.1f};
+    const std::vector<TensorMatch> expected = brute_force(scene, library, options);
+    for (const Context& context : all_contexts()) {
+      SCOPED_TRACE(describe(context));
+      const std::vector<TensorMatch> found = match(context, scene, library, options);
+      ASSERT_EQ(found.size(), expected.size());
+      int matches = 0;
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        ASSERT_EQ(found[i].model, expected[i].model) << i;
+        if (expected[i].model < 0) continue;
+        ++matches;
+        EXPECT_EQ(found[i].flipped, expected[i].flipped) << i;
+        EXPECT_NEAR(found[i].correlation, expected[i].correlation, 1e-5) << i;
+        EXPECT_NEAR(found[i].overlap, expected[i].overlap, 1e-6) << i;
+      }
+      EXPECT_GT(matches, 40);
+    }
+  }
+}
+
+TEST(MatchTensors, FindsWhatWasSeenAgain) {
+  const std::vector<Plain> library = random_tensors(3000, 3);
+  std::vector<Plain> scene;
+  for (std::size_t i = 0; i < 100; ++i) {
+    const Plain seen = noisy(library[i * 30], i);
+    scene.push_back(i % 2 == 0 ? seen : flipped(seen));
+  }
+  for (const Context& context : all_contexts()) {
+    SCOPED_TRACE(describe(context));
+    const std::vector<TensorMatch> found = match(context, scene, library, {.k = 2});
+    for (std::size_t i = 0; i < scene.size(); ++i) {
+      EXPECT_EQ(found[2 * i].model, static_cast<std::int32_t>(30 * i));
+      EXPECT_EQ(found[2 * i].flipped, static_cast<std::int32_t>(i % 2));
+      EXPECT_EQ(found[2 * i].overlap, 1.0f);
+      EXPECT_GT(found[2 * i].correlation, 0.8f);
+    }
+  }
+}
+
+TEST(MatchTensors, BitsAreTheSameOnEveryDevice) {
+  const std::vector<Plain> library = random_tensors(2000, 4);
+  const std::vector<Plain> scene = random_tensors(50, 5);
+  const TensorMatchOptions options{.k = 8, .least_overlap = 0.1f, .least_correlation = -1.0f};
+  const std::vector<TensorMatch> reference = match(Context::cpu(1), scene, library, options);
+  EXPECT_GE(reference[0].model, 0);
+  for (const Context& context : all_contexts()) {
+    SCOPED_TRACE(describe(context));
+    const std::vector<TensorMatch> found = match(context, scene, library, options);
+    ASSERT_EQ(found.size(), reference.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].model, reference[i].model) << i;
+      EXPECT_EQ(found[i].flipped, reference[i].flipped) << i;
+      EXPECT_EQ(found[i].correlation, reference[i].correlation) << i;
+      EXPECT_EQ(found[i].overlap, reference[i].overlap) << i;
+    }
+  }
+}
+
+TEST(MatchTensors, EqualTensorsGoToTheLowerNumber) {
+  const Plain tensor = random_tensor(6, 0);
+  const std::vector<Plain> library(700, tensor);
+  for (const Context& context : all_contexts()) {
+    SCOPED_TRACE(describe(context));
+    const std::vector<TensorMatch> found = match(context, {tensor}, library, {.k = 5});
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(found[i].model, i);
+      EXPECT_EQ(found[i].correlation, 1.0f);
+    }
+  }
+}
+
+TEST(MatchTensors, ThresholdsAndWindowAreClosed) {
+  // 2 common bins of 3 and of 6; a third has an angle just outside the window.
+  Plain three{{{0, 1.0f}, {1, 2.0f}, {2, 3.0f}}, 0.5f};
+  Plain six{{{0, 1.0f}, {1, 2.0f}, {2, 3.5f}, {7, 1.0f}, {8, 1.0f}, {9, 1.0f}}, 0.75f};
+  Plain outside{three.bins, 0.7501f};
+  const auto found_with = [&](const Context& context, const TensorMatchOptions& options) {
+    std::vector<std::int32_t> models;
+    for (const TensorMatch& m : match(context, {three}, {six, outside}, options)) {
+      models.push_back(m.model);
+    }
+    return models;
+  };
+  for (const Context& context : all_contexts()) {
+    SCOPED_TRACE(describe(context));
+    using Models = std::vector<std::int32_t>;
+    EXPECT_EQ(found_with(context, {.k = 2, .angle_window_rad = 0.25f}), (Models{0, -1}));
+    EXPECT_EQ(found_with(context, {.k = 2, .angle_window_rad = 0.26f}), (Models{1, 0}));
+    EXPECT_EQ(found_with(context, {.k = 2, .angle_window_rad = 0.25f, .least_overlap = 0.5f}),
+              (Models{0, -1}));
+    EXPECT_EQ(found_with(context, {.k = 2, .angle_window_rad = 0.25f, .least_overlap = 0.51f}),
+              (Models{-1, -1}));
+  }
+}
+
+TEST(MatchTensors, NothingComesOfNothing) {
+  const Plain empty{{}, 0.5f};
+  const Plain flat{{{0, 1.0f}, {1, 1.0f}, {2, 1.0f}, {3, 1.0f}}, 0.5f};
+  const Plain two{{{0, 1.0f}, {1, 2.0f}}, 0.5f};
+  Plain failed = random_tensor(8, 0);
+  failed.angle_rad = NAN;
+  const std::vector<Plain> all{empty, flat, two, failed};
+  for (const Context& context : all_contexts()) {
+    SCOPED_TRACE(describe(context));
+    for (const TensorMatch& m :
+         match(context, all, all, {.least_overlap = 0.0f, .least_correlation = -1.0f})) {
+      EXPECT_EQ(m.model, -1);
+    }
+    EXPECT_TRUE(match(context, {}, all, {}).empty());
+    EXPECT_EQ(match(context, {flat}, {}, {.k = 1})[0].model, -1);
+  }
+}
+
+TEST(MatchTensors, ASecondCallAllocatesNothingAndDoesNotWait) {
+  for (const Context& context : all_contexts()) {
+    SCOPED_TRACE(describe(context));
+    const TensorSet scene = copy(context, to_set(random_tensors(30, 9)));
+    const TensorSet library = copy(context, to_set(random_tensors(600, 10)));
+    const TensorIndex index = index_tensors(context, library);
+    Buffer<TensorMatch> matches(context, 30 * 4);
+    Workspace workspace;
+    const auto run = [&] { match_tensors_into(context, scene, index, {}, matches, workspace); };
+    run();
+    const Counters before = context.counters();
+    run();
+    const Counters after = context.counters();
+    EXPECT_EQ(after.allocations, before.allocations);
+    EXPECT_EQ(after.synchronisations, before.synchronisations);
+    EXPECT_EQ(after.downloads, before.downloads);
+  }
+}
+
+TEST(MatchTensors, OtherBinsAreRefused) {
+  const Context context = Context::cpu();
+  const TensorSet ten = to_set({random_tensor(11, 0)});
+  const TensorSet five = to_set({Plain{{{0, 1.0f}}, 0.5f}}, 5);
+  const TensorIndex index = index_tensors(context, ten);
+  EXPECT_NE(testing::error_message([&] { match_tensors(context, five, index); }).find("5 bins"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sextant
