@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "bench/like_descriptors.h"
 #include "measure/report.h"
 #include "measure/time_graph.h"
 #include "sextant/core/random.h"
@@ -13,43 +14,6 @@
 namespace sextant::measure {
 namespace {
 
-/// Places around which the descriptors of one kind of surface or corner gather.
-constexpr std::uint64_t kKinds = 4000;
-
-/// Bytes like SIFT's: most are small.
-std::vector<std::uint8_t> bytes_like_sift(std::int64_t rows, std::uint64_t seed) {
-  std::vector<std::uint8_t> values(static_cast<std::size_t>(rows * 128));
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const Random own{seed, static_cast<std::uint64_t>(r)};
-    const Random kind{99, own.below(kKinds, 1000)};
-    for (std::uint64_t i = 0; i < 128; ++i) {
-      const float u = kind.uniform(i);
-      const float value = 160.0f * u * u * u + 40.0f * own.uniform(i);
-      values[static_cast<std::size_t>(r) * 128 + i] = static_cast<std::uint8_t>(value);
-    }
-  }
-  return values;
-}
-
-/// Floats like SHOT's: mostly zero, of length 1.
-std::vector<float> floats_like_shot(std::int64_t rows, std::uint64_t seed) {
-  constexpr int kLength = 352;
-  std::vector<float> values(static_cast<std::size_t>(rows * kLength));
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const Random own{seed, static_cast<std::uint64_t>(r)};
-    const Random kind{98, own.below(kKinds, 1000)};
-    float* row = values.data() + r * kLength;
-    float sum = 0.0f;
-    for (int i = 0; i < kLength; ++i) {
-      const float u = kind.uniform(static_cast<std::uint64_t>(i));
-      row[i] = u > 0.7f ? u - 0.7f + 0.1f * own.uniform(static_cast<std::uint64_t>(i)) : 0.0f;
-      sum += row[i] * row[i];
-    }
-    for (int i = 0; i < kLength; ++i) row[i] /= std::sqrt(sum);
-  }
-  return values;
-}
-
 /// Tensors with 140 bins on average in a slab of the cube, of random angles.
 TensorSet random_tensors(std::int64_t count, std::uint64_t seed) {
   constexpr int kBins = 10;
@@ -58,7 +22,7 @@ TensorSet random_tensors(std::int64_t count, std::uint64_t seed) {
   std::int64_t place = 0;
   for (std::int64_t t = 0; t < count; ++t) {
     const Random own{seed, static_cast<std::uint64_t>(t)};
-    const Random kind{97, own.below(kKinds, 5000)};
+    const Random kind{97, own.below(kDescriptorKinds, 5000)};
     TensorFrame frame{};
     frame.angle_rad = 0.27f + 0.6f * kind.uniform(4000) + 0.02f * own.uniform(4000);
     set.frames.host()[t] = frame;

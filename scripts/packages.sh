@@ -7,7 +7,8 @@ packages_build=(g++:g++ cmake:cmake ninja-build:ninja libpng-dev libjpeg-dev nlo
 packages_unit=(libgtest-dev libeigen3-dev)
 packages_clang=(clang:clang++ libclang-rt-dev llvm:llvm-symbolizer)
 packages_peers=(libpcl-dev)
-packages_bench_peers=(libopencv-dev libopencv-contrib-dev libnanoflann-dev)
+packages_bench_peers=(libopencv-dev libopencv-contrib-dev libnanoflann-dev libfaiss-dev
+                      libhnswlib-dev)
 # Other versions of clang-format break lines elsewhere.
 packages_format=(clang-format-14:clang-format-14)
 packages_lint=(python3:python3)

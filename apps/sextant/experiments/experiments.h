@@ -23,6 +23,8 @@ std::vector<measure::Row> voting_kernel(const Context& context);
 std::vector<measure::Row> voting_scan(const Context& context);
 std::vector<measure::Row> voting_speed(const Context& context);
 std::vector<measure::Row> tensor_speed(const Context& context);
+std::vector<measure::Row> tensor_matching(const Context& context);
+std::vector<measure::Row> tensor_recognition(const Context& context);
 std::vector<measure::Row> shot_speed(const Context& context);
 std::vector<measure::Row> shot_descriptiveness(const Context& context);
 std::vector<measure::Row> curvature_accuracy(const Context& context);

@@ -31,26 +31,37 @@ SEXTANT_HD inline void insert(TensorMatch* list, int size, const TensorMatch& fr
   list[place] = fresh;
 }
 
-/// The sums of a correlation, exact in double precision.
-struct CorrelationSums {
-  int n = 0;
-  double p = 0, q = 0, pp = 0, qq = 0, pq = 0;
+/// An area as a whole number of 2⁻²⁰ faces of a bin, which it is a multiple of. More than 128 faces
+/// count as 128, so that no sum overflows; a surface would have to pass a bin that often.
+SEXTANT_HD inline std::uint32_t fixed_area(float area) {
+  if (!(area > 0.0f)) return 0;
+  return static_cast<std::uint32_t>((area < 128.0f ? area : 128.0f) * 1048576.0f);
+}
 
-  SEXTANT_HD void add(double model, double scene) {
+/// The sums of a correlation, exact in integers.
+struct CorrelationSums {
+  std::int32_t n = 0;
+  std::uint64_t p = 0, q = 0, pp = 0, qq = 0, pq = 0;
+
+  SEXTANT_HD void add(std::uint32_t model, std::uint32_t scene) {
     ++n;
     p += model;
     q += scene;
-    pp += model * model;
-    qq += scene * scene;
-    pq += model * scene;
+    pp += std::uint64_t{model} * model;
+    qq += std::uint64_t{scene} * scene;
+    pq += std::uint64_t{model} * scene;
   }
   /// NaN where there is none.
   SEXTANT_HD float correlation() const {
     if (n < kLeastCommonBins) return NAN;
-    const double spread_p = n * pp - p * p;
-    const double spread_q = n * qq - q * q;
+    const double count = n;
+    const double sum_p = static_cast<double>(p);
+    const double sum_q = static_cast<double>(q);
+    const double spread_p = count * static_cast<double>(pp) - sum_p * sum_p;
+    const double spread_q = count * static_cast<double>(qq) - sum_q * sum_q;
     if (!(spread_p > 0.0) || !(spread_q > 0.0)) return NAN;
-    return static_cast<float>((n * pq - p * q) / (std::sqrt(spread_p) * std::sqrt(spread_q)));
+    const double common = count * static_cast<double>(pq) - sum_p * sum_q;
+    return static_cast<float>(common / (std::sqrt(spread_p) * std::sqrt(spread_q)));
   }
 };
 
@@ -113,10 +124,29 @@ struct SceneTensors {
   const std::int32_t* count;
   const TensorFrame* frames;
   const std::int32_t* sizes;
-  float* dense;       ///< [tensor][bins³]
-  TensorMask* masks;  ///< [tensor][flipped]
+  std::uint32_t* areas;  ///< [tensor][bins³]
+  TensorMask* masks;     ///< [tensor][flipped]
 
   SEXTANT_HD int all_bins() const { return bins * bins * bins; }
+};
+
+/// Element i becomes a whole number.
+struct FixArea {
+  const float* values;
+  std::uint32_t* areas;
+  SEXTANT_HD void operator()(std::int64_t i) const { areas[i] = fixed_area(values[i]); }
+};
+
+/// Element i is bin i % bins³ of tensor i / bins³.
+struct UnpackArea {
+  tensor::TensorSource from;
+  std::uint32_t* areas;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const std::int64_t t = i / from.all_bins();
+    const int bin = static_cast<int>(i - t * from.all_bins());
+    const bool there = t < *from.count && holds(from.masks[t], bin);
+    areas[i] = there ? fixed_area(from.values[from.first[t] + rank_of(from.masks[t], bin)]) : 0u;
+  }
 };
 
 /// Element i is word i % 16 of the masks of tensor i / 16.
@@ -141,7 +171,7 @@ struct ArrangeMasks {
 struct LibraryTensors {
   std::int64_t size;
   const std::uint16_t* indices;
-  const float* values;
+  const std::uint32_t* areas;
   const std::uint32_t* order;
   const float* angles_rad;
   const TensorMask* masks;

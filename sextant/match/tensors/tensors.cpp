@@ -23,10 +23,10 @@ SceneTensors arrange_scene(const Context& context, const TensorSet& scene, Works
   const std::int64_t capacity = scene.capacity();
   SceneTensors to{capacity, scene.bins, scene.count.data(), scene.frames.data(), scene.sizes.data(),
                   nullptr,  nullptr};
-  const View<float> dense = workspace.take<float>(context, capacity * to.all_bins());
-  to.dense = dense.data;
+  to.areas = workspace.take<std::uint32_t>(context, capacity * to.all_bins()).data;
   to.masks = workspace.take<TensorMask>(context, 2 * capacity).data;
-  unpack_tensors_into(context, scene, dense);
+  detail::for_each_anywhere(context, capacity * to.all_bins(),
+                            UnpackArea{detail::tensor::source_of(scene), to.areas});
   detail::for_each_anywhere(context, capacity * kMaskWords, ArrangeMasks{scene.masks.data(), to});
   return to;
 }
@@ -46,7 +46,7 @@ struct ChunkMatcher {
   const SortedScene& sorted;
 
   void visit(std::int64_t begin, std::int64_t end, TensorMatch* lists) const {
-    float model[kMostTensorBins * kMostTensorBins * kMostTensorBins];
+    std::uint32_t model[kMostTensorBins * kMostTensorBins * kMostTensorBins];
     for (std::int64_t place = begin; place < end; ++place) {
       const float angle = job.library.angles_rad[place];
       if (!(angle >= 0.0f)) return;  // none after it could be made either
@@ -67,8 +67,8 @@ struct ChunkMatcher {
   }
 
  private:
-  void compare(std::int64_t place, std::int64_t t, int flipped, float* model, bool& unpacked,
-               TensorMatch* lists) const {
+  void compare(std::int64_t place, std::int64_t t, int flipped, std::uint32_t* model,
+               bool& unpacked, TensorMatch* lists) const {
     const TensorMask& mine = job.library.masks[place];
     const TensorMask& theirs = job.scene.masks[2 * t + flipped];
     int common = 0;
@@ -86,22 +86,21 @@ struct ChunkMatcher {
   }
 
   /// Only the bins of its mask are written, and only those are read.
-  void unpack(std::int64_t place, float* model) const {
+  void unpack(std::int64_t place, std::uint32_t* model) const {
     const std::int64_t first = job.library.first[place];
     for (std::int64_t e = first; e < first + job.library.sizes[place]; ++e) {
-      model[job.library.indices[e]] = job.library.values[e];
+      model[job.library.indices[e]] = job.library.areas[e];
     }
   }
 
-  float correlate(const TensorMask& mine, const TensorMask& theirs, const float* model,
+  float correlate(const TensorMask& mine, const TensorMask& theirs, const std::uint32_t* model,
                   std::int64_t t, int flipped) const {
-    const float* dense = job.scene.dense + t * job.scene.all_bins();
+    const std::uint32_t* scene = job.scene.areas + t * job.scene.all_bins();
     CorrelationSums sums;
     for (int w = 0; w < kMaskWords; ++w) {
       for (std::uint64_t rest = mine.words[w] & theirs.words[w]; rest != 0; rest &= rest - 1) {
         const int bin = w * 64 + std::countr_zero(rest);
-        sums.add(static_cast<double>(model[bin]),
-                 static_cast<double>(dense[flipped ? flipped_bin(bin, job.scene.bins) : bin]));
+        sums.add(model[bin], scene[flipped ? flipped_bin(bin, job.scene.bins) : bin]);
       }
     }
     return sums.correlation();
@@ -150,7 +149,7 @@ TensorIndex index_tensors(const Context& context, const TensorSet& library) {
   const std::int64_t size = library.capacity();
   TensorIndex index{library.bins,
                     library.indices,
-                    library.values,
+                    Buffer<std::uint32_t>(context, library.values.size()),
                     Buffer<std::uint32_t>(context, size),
                     Buffer<float>(context, size),
                     Buffer<TensorMask>(context, size),
@@ -160,6 +159,8 @@ TensorIndex index_tensors(const Context& context, const TensorSet& library) {
                             ListAngles{library.frames.data(), library.count.data(),
                                        index.angles_rad.data(), index.order.data()});
   sort_pairs(context, index.angles_rad.view(), index.order.view());
+  detail::for_each_anywhere(context, library.values.size(),
+                            FixArea{library.values.data(), index.areas.data()});
   detail::for_each_anywhere(
       context, size,
       ArrangeTensor{index.order.data(), library.masks.data(), library.sizes.data(),
@@ -181,7 +182,7 @@ void match_tensors_into(const Context& context, const TensorSet& scene, const Te
   Workspace::Scope scope(workspace);
   const MatchJob job{
       arrange_scene(context, scene, workspace),
-      {library.size(), library.indices.data, library.values.data, library.order.data(),
+      {library.size(), library.indices.data, library.areas.data(), library.order.data(),
        library.angles_rad.data(), library.masks.data(), library.sizes.data(), library.first.data()},
       options,
       matches.data};

@@ -7,12 +7,14 @@
 
 // A block compares one tensor of the scene with 256 neighbouring ones of the library, as it is and
 // flipped: a thread for each counts common bins, and those that overlap enough are correlated by a
-// warp each. The best of every block are merged by a warp for each tensor of the scene.
+// thread each. The best of every block are merged by a warp for each tensor of the scene.
 
 namespace sextant::detail {
 
 SEXTANT_FOR_EACH_ON_CUDA(tensors::ListAngles)
 SEXTANT_FOR_EACH_ON_CUDA(tensors::ArrangeTensor)
+SEXTANT_FOR_EACH_ON_CUDA(tensors::FixArea)
+SEXTANT_FOR_EACH_ON_CUDA(tensors::UnpackArea)
 SEXTANT_FOR_EACH_ON_CUDA(tensors::ArrangeMasks)
 
 namespace tensors {
@@ -20,7 +22,6 @@ namespace tensors {
 namespace {
 
 constexpr int kBlock = 256;
-constexpr int kWarps = kBlock / kWarp;
 constexpr int kMostBins = kMostTensorBins * kMostTensorBins * kMostTensorBins;
 
 /// Places of the library whose angles lie in the window of a tensor of the scene.
@@ -60,23 +61,19 @@ struct Survivor {
   float overlap;
 };
 
-/// All lanes get the correlation of the library's tensor with the scene's.
-__device__ float correlate(const MatchJob& job, std::int64_t place, bool flipped,
-                           const float* dense) {
+/// The correlation of the library's tensor with the scene's, by one thread: its bins follow each
+/// other in memory, and there is nothing to add up among threads.
+__device__ float correlate(const MatchJob& job, std::int64_t place, const std::uint32_t* scene) {
   CorrelationSums sums;
   const std::int64_t first = job.library.first[place];
   const int size = job.library.sizes[place];
-  for (int e = lane_index(); e < size; e += kWarp) {
-    const int bin = job.library.indices[first + e];
-    const float q = dense[flipped ? flipped_bin(bin, job.scene.bins) : bin];
-    if (q > 0.0f) sums.add(static_cast<double>(job.library.values[first + e]), q);
+  const std::uint16_t* indices = job.library.indices + first;
+  const std::uint32_t* areas = job.library.areas + first;
+#pragma unroll 4
+  for (int e = 0; e < size; ++e) {
+    const std::uint32_t q = scene[indices[e]];
+    if (q > 0) sums.add(areas[e], q);
   }
-  sums.n = warp_sum(sums.n);
-  sums.p = warp_sum(sums.p);
-  sums.q = warp_sum(sums.q);
-  sums.pp = warp_sum(sums.pp);
-  sums.qq = warp_sum(sums.qq);
-  sums.pq = warp_sum(sums.pq);
   return sums.correlation();
 }
 
@@ -112,7 +109,7 @@ __device__ void select_best(const TensorMatch* list, int size, int k, TensorMatc
 }
 
 __global__ void __launch_bounds__(kBlock) match_kernel(const CudaMatch match) {
-  __shared__ float dense[kMostBins];
+  __shared__ std::uint32_t areas[2][kMostBins];  ///< as it is and flipped
   __shared__ TensorMask masks[2];
   __shared__ Survivor survivors[2 * kBlock];
   __shared__ TensorMatch found[2 * kBlock];
@@ -131,7 +128,9 @@ __global__ void __launch_bounds__(kBlock) match_kernel(const CudaMatch match) {
         job.scene.masks[2 * t + thread / kMaskWords].words[thread % kMaskWords];
   }
   for (int i = thread; i < job.scene.all_bins(); i += kBlock) {
-    dense[i] = job.scene.dense[t * job.scene.all_bins() + i];
+    const std::uint32_t area = job.scene.areas[t * job.scene.all_bins() + i];
+    areas[0][i] = area;
+    areas[1][flipped_bin(i, job.scene.bins)] = area;
   }
   __syncthreads();
 
@@ -157,11 +156,10 @@ __global__ void __launch_bounds__(kBlock) match_kernel(const CudaMatch match) {
   }
   __syncthreads();
 
-  for (int i = thread / kWarp; i < count; i += kWarps) {
+  for (int i = thread; i < count; i += kBlock) {
     const Survivor survivor = survivors[i];
     const std::int64_t model = begin + survivor.place / 2;
-    const float correlation = correlate(job, model, survivor.place % 2 != 0, dense);
-    if (lane_index() != 0) continue;
+    const float correlation = correlate(job, model, areas[survivor.place % 2]);
     const bool accepted = correlation >= job.options.least_correlation;
     found[i] = {accepted ? static_cast<std::int32_t>(job.library.order[model]) : -1,
                 survivor.place % 2, correlation, survivor.overlap};

@@ -159,12 +159,16 @@ TEST(MatchTensors, EqualsTheFormulas) {
       ASSERT_EQ(found.size(), expected.size());
       int matches = 0;
       for (std::size_t i = 0; i < found.size(); ++i) {
-        ASSERT_EQ(found[i].model, expected[i].model) << i;
+        ASSERT_EQ(found[i].model < 0, expected[i].model < 0) << i;
         if (expected[i].model < 0) continue;
         ++matches;
-        EXPECT_EQ(found[i].flipped, expected[i].flipped) << i;
-        EXPECT_NEAR(found[i].correlation, expected[i].correlation, 1e-5) << i;
-        EXPECT_NEAR(found[i].overlap, expected[i].overlap, 1e-6) << i;
+        EXPECT_NEAR(found[i].correlation, expected[i].correlation, 1e-6) << i;
+        // Those that are alike to the last bits may change places.
+        const Score own =
+            score(library[static_cast<std::size_t>(found[i].model)],
+                  found[i].flipped ? flipped(scene[i / options.k]) : scene[i / options.k]);
+        EXPECT_NEAR(found[i].correlation, own.correlation, 1e-6) << i;
+        EXPECT_NEAR(found[i].overlap, own.overlap, 1e-6) << i;
       }
       EXPECT_GT(matches, 40);
     }
