@@ -124,6 +124,29 @@ nlohmann::json quantiles(const Buffer<float>& values) {
   return {{"p5", at(0.05)}, {"median", at(0.5)}, {"p95", at(0.95)}};
 }
 
+/// Wrong usage where one flag leaves another without effect, and files that cannot be written.
+void check_usage(const CLI::App& flags, const CurvatureCommand& command) {
+  require_an_output({command.output, command.picture}, "--output or --picture");
+  check_files(input_files(command.input), {{"--output", command.output, kValueFiles},
+                                           {"--picture", command.picture, kPictureFiles}});
+  if (command.output.empty()) refuse_flags(flags, {"--denoised"}, "it belongs to --output");
+  if (command.picture.empty()) refuse_flags(flags, {"--limit-per-m"}, "it belongs to --picture");
+  const CurvatureOptions& options = command.options;
+  if (!options.average_cells) {
+    refuse_flags(flags, {"--relative-cell-gate"}, "it belongs to --average-cells");
+  }
+  if (!options.cut_at_edges) {
+    refuse_flags(flags, {"--depth-gate-m", "--relative-depth-gate"},
+                 "it belongs to --cut-at-edges");
+  }
+  if (options.weights == CurvatureWeights::kNone || options.weights == CurvatureWeights::kCode) {
+    refuse_flags(flags, {"--weight-scale-m"}, "it belongs to other --weights");
+  }
+  if (options.weights == CurvatureWeights::kNone) {
+    refuse_flags(flags, {"--first-unweighted"}, "--weights none has no weights");
+  }
+}
+
 /// Error where the user gave a flag that only patches of pixels listen to.
 void check_flags(const CLI::App& command, const std::string& file) {
   const std::vector<std::string> heard = flags_of<CloudCurvatureOptions>();
@@ -215,11 +238,7 @@ void add_curvature(CLI::App& app) {
       ->check(within({-1e9, 1e9}));
   add_flags(*command, state->options);
   command->callback([state, command]() {
-    require_an_output({state->output, state->picture}, "--output or --picture");
-    check_files(input_files(state->input), {{"--output", state->output, kValueFiles},
-                                            {"--picture", state->picture, kPictureFiles}});
-    if (state->output.empty()) refuse_flags(*command, {"--denoised"}, "it changes --output");
-    if (state->picture.empty()) refuse_flags(*command, {"--limit-per-m"}, "it changes --picture");
+    check_usage(*command, *state);
     run(*command, *state);
   });
 }

@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 std::atomic<bool> line_is_shown = false;
 std::atomic<int> bars = 0;
+std::atomic<const ElapsedLine*> innermost = nullptr;
 
 bool on_terminal() { return isatty(STDERR_FILENO) != 0; }
 
@@ -67,10 +68,11 @@ void ProgressBar::update(std::int64_t done, std::int64_t total) {
 
 ElapsedLine::ElapsedLine(std::string title) : title_(std::move(title)) {
   if (!on_terminal()) return;
+  outer_ = innermost.exchange(this);
   try {
     thread_ = std::thread([this] { show_seconds(); });
   } catch (const std::system_error&) {
-    // Without a thread to be had the work goes on in silence.
+    innermost = outer_;  // without a thread to be had the work goes on in silence
   }
 }
 
@@ -82,6 +84,7 @@ ElapsedLine::~ElapsedLine() {
   }
   over_changed_.notify_one();
   thread_.join();
+  innermost = outer_;
   erase_progress();
 }
 
@@ -91,7 +94,7 @@ void ElapsedLine::show_seconds() {
   for (int seconds = 1;; ++seconds) {
     const auto due = start + std::chrono::seconds(seconds);
     if (over_changed_.wait_until(lock, due, [this] { return over_; })) return;
-    if (bars == 0) show(fmt::format("{}: {} s", title_, seconds));
+    if (bars == 0 && innermost == this) show(fmt::format("{}: {} s", title_, seconds));
   }
 }
 

@@ -38,7 +38,7 @@ class ProgressBar {
 };
 
 /// The same for work that cannot say how far it is: after a second, the title and how many seconds
-/// it has lasted. While a ProgressBar lives, that one is shown instead.
+/// it has lasted. While a ProgressBar or a later line lives, that one is shown instead.
 class ElapsedLine {
  public:
   explicit ElapsedLine(std::string title);
@@ -50,6 +50,7 @@ class ElapsedLine {
   void show_seconds();
 
   std::string title_;
+  const ElapsedLine* outer_ = nullptr;  ///< the line that this one hides
   std::mutex mutex_;
   std::condition_variable over_changed_;
   bool over_ = false;

@@ -120,6 +120,9 @@ void check_described_input(const CLI::App& command, const Surface& surface,
             " has no colours; pass --color IMAGE with a depth map, or a cloud with rgb");
   }
   check_normals_flags(command, surface, surface_options);
+  if (!surface.organised()) {
+    refuse_flags_for_input(command, {"--pair-window-px"}, file + " has no rows");
+  }
   if (surface.organised()) {
     refuse_flags_for_input(command, flags_of<FramePictureOptions>("picture"),
                            file + " is shown as its sensor saw it");
