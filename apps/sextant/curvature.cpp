@@ -228,14 +228,14 @@ void add_curvature(CLI::App& app) {
   command
       ->add_option("--limit-per-m", state->limit_per_m,
                    "curvature of the strongest colour; 0 takes it from the data")
-      ->check(within({0, 1e6}))
+      ->check(within<double>({0, 1e6}))
       ->capture_default_str();
   command
       ->add_option("--viewpoint-m", state->viewpoint_m,
                    "x y z of the sensor, for points in any order without normals (default: what "
                    "the file says, else 0 0 0)")
       ->expected(3)
-      ->check(within({-1e9, 1e9}));
+      ->check(within<double>({-1e9, 1e9}));
   add_flags(*command, state->options);
   command->callback([state, command]() {
     check_usage(*command, *state);

@@ -216,7 +216,7 @@ void add_inputs(CLI::App& command, DepthCommand& state) {
       .add_option("--unit-m", state.unit_m,
                   "metres per step of the input (default: the camera file's depth_scale, else "
                   "0.001)")
-      ->check(within({1e-9, 1e3}));
+      ->check(within<double>({1e-9, 1e3}));
   command.add_flag("--disparity", state.disparity, "the input is raw Kinect disparity (11 bits)");
   command.add_option("--camera", state.camera, "camera JSON of the depth map");
   command.add_option("--color", state.color, "colour image for the cloud, registered to the depth");
@@ -234,18 +234,18 @@ void add_outputs(CLI::App& command, DepthCommand& state) {
   command
       .add_option("--output-unit-m", state.output_unit_m,
                   "metres per step of --depth-output; 0.0001 keeps what the filter gained")
-      ->check(within({1e-9, 1e3}))
+      ->check(within<double>({1e-9, 1e3}))
       ->capture_default_str();
   command.add_option("--cloud-output", state.cloud_output, "organised cloud: PLY or PCD");
   command.add_option("--picture", state.picture, "image: near light, far dark, holes black");
   command
       .add_option("--picture-near-m", state.picture_near_m,
                   "depth shown lightest (default: 1 % of the pixels are nearer)")
-      ->check(within({1e-9, 1e9}));
+      ->check(within<double>({1e-9, 1e9}));
   command
       .add_option("--picture-far-m", state.picture_far_m,
                   "depth shown darkest (default: 1 % of the pixels are farther)")
-      ->check(within({1e-9, 1e9}));
+      ->check(within<double>({1e-9, 1e9}));
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ void add_info(CLI::App& app) {
   command
       ->add_option("--unit-m", state->unit_m,
                    "metres per unit of the file (default: 1 for geometry, 0.001 for depth maps)")
-      ->check(within({1e-9, 1e9}));
+      ->check(within<double>({1e-9, 1e9}));
   command->callback([state]() {
     context_for(state->common);
     print_result(state->common, describe_file(*state));

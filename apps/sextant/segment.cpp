@@ -212,7 +212,7 @@ void add_segment(CLI::App& app) {
   command->add_option("--labels", state->labels, "16-bit PNG of the labels, 0 for none");
   command->add_option("--picture", state->picture, "image of the regions in distinct colours");
   command->add_option("--rows", state->rows, "regions that the table shows")
-      ->check(within({0, 1e6}))
+      ->check(within<int>({0, 1e6}))
       ->capture_default_str();
   add_flags(*command, state->organised);
   // Images and clouds have these two in common.

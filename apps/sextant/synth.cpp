@@ -284,13 +284,13 @@ void add_synth(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--meshes", state->meshes, "also write the objects' meshes as PLY");
   command->add_option("--size-m", state->size_m, "radius or half width of an analytic shape")
-      ->check(within({1e-3, 1e3}))
+      ->check(within<double>({1e-3, 1e3}))
       ->capture_default_str();
   command->add_option("--tilt-rad", state->tilt_rad, "how far an analytic shape is turned")
-      ->check(within({-10, 10}))
+      ->check(within<double>({-10, 10}))
       ->capture_default_str();
   command->add_option("--depth-unit-m", state->depth_unit_m, "metres per step of depth.png")
-      ->check(within({1e-9, 1e3}))
+      ->check(within<double>({1e-9, 1e3}))
       ->capture_default_str();
   add_flags(*command, state->table);
   add_flags(*command, state->sensor);

@@ -142,6 +142,9 @@ TEST_F(FilesCli, NumbersThatAreNoneAreRefused) {
     }
   }
   EXPECT_GT(tried, 250);
+  expect_refused("normals points.ply -o a.ply --k 3.5", 2, "--k: '3.5' is not a whole number");
+  expect_refused("normals points.ply -o a.ply --k many", 2, "--k: 'many' is not a number");
+  expect_refused("info points.ply --unit-m 1,5", 2, "--unit-m: '1,5' is not a number");
 }
 
 TEST_F(FilesCli, OptionsWithoutEffectAreRefused) {

@@ -99,6 +99,21 @@ TEST_F(SignalsCli, WritingLeavesTheOldFileAndNoOther) {
   }
 }
 
+/// `reproduce` passes clouds to another program by way of a folder among the temporary ones.
+TEST_F(SignalsCli, FoldersForOtherProgramsGoToo) {
+  std::filesystem::create_directory(folder_ / "tmp");
+  std::ofstream(folder_ / "peer.sh") << "#!/bin/sh\nexec sleep 3\n";
+  std::filesystem::permissions(folder_ / "peer.sh", std::filesystem::perms::owner_all);
+  setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
+  setenv("SEXTANT_PEER_PCL", (folder_ / "peer.sh").c_str(), 1);
+  const auto in_use = [this] { return !std::filesystem::is_empty(folder_ / "tmp"); };
+  const End end = interrupted("reproduce curvature-accuracy --device cpu", SIGTERM, in_use);
+  unsetenv("TMPDIR");
+  unsetenv("SEXTANT_PEER_PCL");
+  expect_ended_by(SIGTERM, end);
+  EXPECT_FALSE(in_use());
+}
+
 TEST_F(SignalsCli, WaitingForAPipeStopsAtOnce) {
   ASSERT_EQ(mkfifo((folder_ / "pipe.ply").c_str(), 0600), 0);
   expect_ended_by(SIGINT, interrupted("info pipe.ply", SIGINT, after_s(0.5)));

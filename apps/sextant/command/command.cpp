@@ -46,7 +46,7 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
   command
       ->add_option("--threads", options.threads,
                    "threads on the CPU; without it as many as the process may use")
-      ->check(within({1, kMostThreads}))
+      ->check(within<int>({1, kMostThreads}))
       ->type_name("N");
   // Contexts for work beside the main one, and the peers that `reproduce` starts, follow this.
   command->parse_complete_callback([&options] {

@@ -19,20 +19,26 @@ inline std::string flag_of(std::string_view name, const std::string& prefix = {}
   return text;
 }
 
-/// The complaint about a number outside its range, as "nan" and "inf" are outside every range;
-/// empty when it is inside or no number, of which the conversion complains.
-inline std::string outside(const std::string& text, Range range) {
+/// The complaint about what is no number (of type T) or outside its range, as "nan" and "inf" are
+/// outside every range; empty when all is well.
+template <class T>
+std::string complaint(const std::string& text, Range range) {
   double value = 0;
-  if (!CLI::detail::lexical_cast(text, value)) return {};
-  if (std::isfinite(value) && value >= range.low && value <= range.high) return {};
-  std::ostringstream message;
-  message << text << " is outside [" << range.low << ", " << range.high << "]";
-  return message.str();
+  if (!CLI::detail::lexical_cast(text, value)) return "'" + text + "' is not a number";
+  if (!std::isfinite(value) || value < range.low || value > range.high) {
+    std::ostringstream message;
+    message << text << " is outside [" << range.low << ", " << range.high << "]";
+    return message.str();
+  }
+  T converted{};
+  if (CLI::detail::lexical_cast(text, converted)) return {};
+  return "'" + text + "' is not a whole number written with digits alone";
 }
 
-/// The check of an option that is no field: `->check(within({0, 1}))`.
-inline CLI::Validator within(Range range) {
-  return {[range](const std::string& text) { return outside(text, range); }, ""};
+/// The check of a number: `->check(within<int>({0, 10}))`.
+template <class T>
+CLI::Validator within(Range range) {
+  return {[range](const std::string& text) { return complaint<T>(text, range); }, ""};
 }
 
 /// Visits the fields of an options struct and makes a flag of each: radius_px becomes --radius-px,
@@ -48,7 +54,7 @@ class FlagAdder {
   void operator()(std::string_view name, T& field, std::string_view help, Range range) const {
     if (is_left_out(name)) return;
     command_.add_option(flag(name), field, std::string(help))
-        ->check(within(range))
+        ->check(within<T>(range))
         ->capture_default_str();
   }
   void operator()(std::string_view name, bool& field, std::string_view help) const {

@@ -84,7 +84,7 @@ void add_surface_input(CLI::App& command, SurfaceInput& input) {
       .add_option("--unit-m", input.unit_m,
                   "metres per unit of the input (default: 1 for clouds; for depth maps what the "
                   "camera file says, else 0.001)")
-      ->check(within({1e-9, 1e9}));
+      ->check(within<double>({1e-9, 1e9}));
 }
 
 void add_depth_input(CLI::App& command, SurfaceInput& input) {
