@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/input/file_kind.h"
@@ -11,6 +13,8 @@
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/jpeg.h"
+#include "sextant/io/pcd.h"
+#include "sextant/io/ply.h"
 #include "sextant/io/png.h"
 
 namespace sextant::app {
@@ -25,6 +29,7 @@ struct ConvertOptions {
   double depth_unit_m = 0.001;
   double output_depth_unit_m = 0.001;
   int quality = 95;
+  bool depth_units_given = false;  ///< for the only input, which then must be a depth map
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
@@ -60,12 +65,17 @@ std::vector<std::string> convert_geometry(const fs::path& from, const fs::path& 
   reading.unit_m = options.unit_m;
   reading.progress = bar.callback();
   const TriangleMesh mesh = read_geometry(from, reading);
+  const ElapsedLine line("writing " + to.filename().string());
   return write_geometry(to, mesh, options.encoding);
 }
 
 void convert_image(const fs::path& from, const fs::path& to, const ConvertOptions& options) {
   const std::string extension = lower_extension(to);
-  if (is_depth_image(image_info(from))) {
+  const bool is_depth = is_depth_image(image_info(from));
+  require(is_depth || !options.depth_units_given,
+          "--depth-unit-m and --output-depth-unit-m: have no ", "effect: ", from.string(),
+          " is a picture, not a 16-bit depth map");
+  if (is_depth) {
     require(extension == ".png", to.string(), ": ", from.string(),
             " is a 16-bit depth map, which only a .png keeps");
     const Image<float> depth = read_depth_png(from, {.unit_m = options.depth_unit_m});
@@ -80,8 +90,10 @@ void convert_image(const fs::path& from, const fs::path& to, const ConvertOption
 Converted convert(const fs::path& from, const fs::path& to, const ConvertOptions& options) {
   const FileKind kind = kind_of_content(from);
   const FileKind target = kind_of_extension(to);
-  require(kind == target, to.string(), ": ", from.string(), " holds ", describe(kind),
-          " and cannot become ", describe(target));
+  require(
+      kind == target, to.string(), ": ", from.string(), " holds ", describe(kind),
+      " and cannot become ", describe(target),
+      kind == FileKind::kImage ? "; 'sextant depth --cloud-output' makes a cloud of depth" : "");
   if (kind == FileKind::kImage) {
     convert_image(from, to, options);
     return {from, to, {}};
@@ -97,6 +109,11 @@ nlohmann::json to_json(const std::vector<Converted>& finished) {
   return {{"files", files}};
 }
 
+/// What a file becomes in the folder --into.
+fs::path in_folder(const ConvertCommand& command, const std::string& file) {
+  return fs::path(command.into) / fs::path(file).filename().replace_extension(command.extension);
+}
+
 /// What goes where: INPUT OUTPUT, or every INPUT into a folder.
 std::vector<std::pair<fs::path, fs::path>> plan(const ConvertCommand& command) {
   std::vector<std::pair<fs::path, fs::path>> pairs;
@@ -104,10 +121,9 @@ std::vector<std::pair<fs::path, fs::path>> plan(const ConvertCommand& command) {
     pairs.emplace_back(command.files[0], command.files[1]);
     return pairs;
   }
-  fs::create_directories(command.into);
+  make_folder(command.into);
   for (const std::string& file : command.files) {
-    const fs::path name = fs::path(file).filename().replace_extension(command.extension);
-    pairs.emplace_back(file, fs::path(command.into) / name);
+    pairs.emplace_back(file, in_folder(command, file));
     for (std::size_t earlier = 0; earlier + 1 < pairs.size(); ++earlier) {
       require(pairs[earlier].second != pairs.back().second, file, ": would overwrite what ",
               pairs[earlier].first.string(), " becomes; convert them into different folders");
@@ -116,18 +132,27 @@ std::vector<std::pair<fs::path, fs::path>> plan(const ConvertCommand& command) {
   return pairs;
 }
 
+/// Refuses, before the first is read, outputs that cannot be written or that are inputs as well.
+void check_pairs(const std::vector<std::pair<fs::path, fs::path>>& pairs) {
+  std::vector<InputFile> inputs;
+  std::vector<OutputFile> outputs;
+  for (const auto& [from, to] : pairs) {
+    inputs.push_back({"the input " + from.string(), from.string()});
+    outputs.push_back({"the output", to.string(), {}});
+  }
+  check_files(inputs, outputs);
+}
+
 void run(const ConvertCommand& command) {
   context_for(command.common);
   const auto pairs = plan(command);
+  check_pairs(pairs);
   std::vector<Converted> finished;
   std::size_t failures = 0;
   for (const auto& [from, to] : pairs) {
-    throw_if_interrupted();
     try {
       finished.push_back(convert(from, to, command.options));
       note_dropped(finished.back().to, finished.back().dropped);
-    } catch (const Cancelled&) {
-      throw;
     } catch (const Error& error) {
       if (pairs.size() == 1) throw;
       note(fmt::format("sextant: {}", error.what()));
@@ -140,8 +165,42 @@ void run(const ConvertCommand& command) {
   require(failures == 0, failures, " of ", pairs.size(), " files could not be converted");
 }
 
+/// Whether clouds of this extension can have an encoding.
+bool has_encoding(const std::string& extension, const std::string& encoding) {
+  const auto is_one_of = [&](const auto& choices) {
+    return std::any_of(std::begin(choices), std::end(choices),
+                       [&](const auto& choice) { return choice.name == encoding; });
+  };
+  if (extension == ".ply") return encoding == "binary" || is_one_of(kPlyEncodings);
+  if (extension == ".pcd") return is_one_of(kPcdEncodings);
+  return encoding == "ascii";
+}
+
+/// Refuses options that the outputs' format leaves without effect.
+void check_flags(const CLI::App& command, ConvertCommand& state, const fs::path& output) {
+  const std::string extension = lower_extension(output);
+  if (kind_of_extension(output) == FileKind::kGeometry) {
+    refuse_flags(command, {"--depth-unit-m", "--output-depth-unit-m"}, "it belongs to depth maps");
+    refuse_flags(command, {"--quality"}, "it belongs to JPEG");
+    const std::string& encoding = state.options.encoding;
+    if (!encoding.empty() && !has_encoding(extension, encoding)) {
+      throw CLI::ValidationError("--encoding", extension + " files cannot be " + encoding);
+    }
+    return;
+  }
+  refuse_flags(command, {"--unit-m", "--encoding"}, "it belongs to clouds and meshes");
+  if (extension == ".png") {
+    refuse_flags(command, {"--quality"}, "it belongs to JPEG");
+  } else {
+    refuse_flags(command, {"--depth-unit-m", "--output-depth-unit-m"}, "it belongs to depth maps");
+  }
+  state.options.depth_units_given =
+      state.into.empty() &&
+      (is_given(command, "--depth-unit-m") || is_given(command, "--output-depth-unit-m"));
+}
+
 /// --to and --into belong together, and without them there is one input and one output.
-void check_usage(const ConvertCommand& command) {
+void check_usage(const CLI::App& flags, ConvertCommand& command) {
   if (command.into.empty() != command.extension.empty()) {
     throw CLI::ValidationError("--into and --to are given together");
   }
@@ -149,6 +208,9 @@ void check_usage(const ConvertCommand& command) {
     throw CLI::ValidationError(
         "INPUT and OUTPUT are needed, or several inputs with --into and --to");
   }
+  check_flags(
+      flags, command,
+      command.into.empty() ? fs::path(command.files[1]) : in_folder(command, command.files[0]));
 }
 
 }  // namespace
@@ -172,8 +234,8 @@ void add_convert(CLI::App& app) {
       ->check(CLI::IsMember(
           {"ascii", "binary", "binary_little_endian", "binary_big_endian", "binary_compressed"}));
   add_flags(*command, state->options);
-  command->callback([state]() {
-    check_usage(*state);
+  command->callback([state, command]() {
+    check_usage(*command, *state);
     run(*state);
   });
 }

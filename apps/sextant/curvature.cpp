@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/input/surface_input.h"
 #include "apps/sextant/picture/curvature_picture.h"
@@ -123,7 +124,41 @@ nlohmann::json quantiles(const Buffer<float>& values) {
   return {{"p5", at(0.05)}, {"median", at(0.5)}, {"p95", at(0.95)}};
 }
 
-void run(const CurvatureCommand& command) {
+/// Wrong usage where one flag leaves another without effect, and files that cannot be written.
+void check_usage(const CLI::App& flags, const CurvatureCommand& command) {
+  require_an_output({command.output, command.picture}, "--output or --picture");
+  check_files(input_files(command.input), {{"--output", command.output, kValueFiles},
+                                           {"--picture", command.picture, kPictureFiles}});
+  if (command.output.empty()) refuse_flags(flags, {"--denoised"}, "it belongs to --output");
+  if (command.picture.empty()) refuse_flags(flags, {"--limit-per-m"}, "it belongs to --picture");
+  const CurvatureOptions& options = command.options;
+  if (!options.average_cells) {
+    refuse_flags(flags, {"--relative-cell-gate"}, "it belongs to --average-cells");
+  }
+  if (!options.cut_at_edges) {
+    refuse_flags(flags, {"--depth-gate-m", "--relative-depth-gate"},
+                 "it belongs to --cut-at-edges");
+  }
+  if (options.weights == CurvatureWeights::kNone || options.weights == CurvatureWeights::kCode) {
+    refuse_flags(flags, {"--weight-scale-m"}, "it belongs to other --weights");
+  }
+  if (options.weights == CurvatureWeights::kNone) {
+    refuse_flags(flags, {"--first-unweighted"}, "--weights none has no weights");
+  }
+}
+
+/// Error where the user gave a flag that only patches of pixels listen to.
+void check_flags(const CLI::App& command, const std::string& file) {
+  const std::vector<std::string> heard = flags_of<CloudCurvatureOptions>();
+  std::vector<std::string> idle;
+  for (const std::string& flag : flags_of<CurvatureOptions>()) {
+    if (std::find(heard.begin(), heard.end(), flag) == heard.end()) idle.push_back(flag);
+  }
+  refuse_flags_for_input(command, idle,
+                         "the points of " + file + " are taken in any order, not as pixels");
+}
+
+void run(const CLI::App& flags, const CurvatureCommand& command) {
   const Context context = context_for(command.common);
   StepTimes times;
   const Surface surface = read_surface_input(context, command.input, times);
@@ -135,6 +170,7 @@ void run(const CurvatureCommand& command) {
          ": its rows are not those of a camera at the origin, so its points are taken in any order;"
          " --viewpoint-m says where the sensor stood");
   }
+  if (!by_pixels) check_flags(flags, command.input.file);
   PointCurvatures found = estimate(context, surface, command, by_pixels, times);
   const auto valid = std::count_if(found.k1_per_m.host().begin(), found.k1_per_m.host().end(),
                                    [](float k) { return std::isfinite(k); });
@@ -192,17 +228,18 @@ void add_curvature(CLI::App& app) {
   command
       ->add_option("--limit-per-m", state->limit_per_m,
                    "curvature of the strongest colour; 0 takes it from the data")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(within<double>({0, 1e6}))
       ->capture_default_str();
   command
       ->add_option("--viewpoint-m", state->viewpoint_m,
                    "x y z of the sensor, for points in any order without normals (default: what "
                    "the file says, else 0 0 0)")
-      ->expected(3);
+      ->expected(3)
+      ->check(within<double>({-1e9, 1e9}));
   add_flags(*command, state->options);
-  command->callback([state]() {
-    require_an_output({state->output, state->picture}, "--output or --picture");
-    run(*state);
+  command->callback([state, command]() {
+    check_usage(*command, *state);
+    run(*command, *state);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/command/step_times.h"
 #include "apps/sextant/input/depth_map.h"
@@ -91,7 +92,7 @@ Cloud make_cloud(const DepthCommand& command, const Context& context, const Imag
   Cloud cloud =
       times.time("deproject", context, [&] { return deproject(context, depth_m, camera); });
   if (command.color.empty()) return cloud;
-  const Image<Rgb8> image = copy(context, read_image(command.color));
+  const Image<Rgb8> image = copy(context, read_color_image(command.color));
   cloud.colors = times.time("color", context, [&] {
     if (command.color_camera.empty() && command.color_from_depth.empty()) {
       require(image.width() == depth_m.width() && image.height() == depth_m.height(), command.color,
@@ -140,10 +141,6 @@ std::vector<std::string> write_outputs(const DepthCommand& command, const Image<
 
 void run(const DepthCommand& command) {
   const Context context = context_for(command.common);
-  if (!command.cloud_output.empty()) {
-    require(kind_of_extension(command.cloud_output) == FileKind::kGeometry, command.cloud_output,
-            ": a cloud is written as .ply, .pcd, .obj or .vtk");
-  }
   std::optional<CameraFile> camera;
   if (!command.camera.empty()) camera = read_camera_json(command.camera);
   StepTimes times;
@@ -176,7 +173,7 @@ void run(const DepthCommand& command) {
   print_result(command.common, result);
 }
 
-void check_usage(const DepthCommand& command) {
+void check_usage(const CLI::App& flags, const DepthCommand& command) {
   if (!command.cloud_output.empty() && command.camera.empty()) {
     throw CLI::ValidationError("--cloud-output needs --camera");
   }
@@ -187,6 +184,29 @@ void check_usage(const DepthCommand& command) {
       !(command.color_camera.empty() && command.color_from_depth.empty())) {
     throw CLI::ValidationError("--color-camera and --color-from-depth belong to --color");
   }
+  if (command.disparity) {
+    refuse_flags(flags, {"--unit-m"}, "raw disparity is no length");
+  } else {
+    refuse_flags(flags, flags_of<KinectDisparityOptions>(), "it belongs to --disparity");
+  }
+  if (!command.filter) refuse_flags(flags, flags_of<BilateralOptions>(), "it belongs to --filter");
+  if (command.depth_output.empty()) {
+    refuse_flags(flags, {"--output-unit-m"}, "it belongs to --depth-output");
+  }
+  if (command.picture.empty()) {
+    refuse_flags(flags, {"--picture-near-m", "--picture-far-m"}, "it belongs to --picture");
+  }
+  if (command.disparity && command.cloud_output.empty()) {
+    refuse_flags(flags, {"--camera"}, "it belongs to --cloud-output, or says the unit of depth");
+  }
+  check_files({{"INPUT", command.input},
+               {"--camera", command.camera},
+               {"--color", command.color},
+               {"--color-camera", command.color_camera},
+               {"--color-from-depth", command.color_from_depth}},
+              {{"--depth-output", command.depth_output, kPngFiles},
+               {"--cloud-output", command.cloud_output, kCloudFiles},
+               {"--picture", command.picture, kPictureFiles}});
 }
 
 void add_inputs(CLI::App& command, DepthCommand& state) {
@@ -196,7 +216,7 @@ void add_inputs(CLI::App& command, DepthCommand& state) {
       .add_option("--unit-m", state.unit_m,
                   "metres per step of the input (default: the camera file's depth_scale, else "
                   "0.001)")
-      ->check(CLI::Range(1e-9, 1e3));
+      ->check(within<double>({1e-9, 1e3}));
   command.add_flag("--disparity", state.disparity, "the input is raw Kinect disparity (11 bits)");
   command.add_option("--camera", state.camera, "camera JSON of the depth map");
   command.add_option("--color", state.color, "colour image for the cloud, registered to the depth");
@@ -214,18 +234,18 @@ void add_outputs(CLI::App& command, DepthCommand& state) {
   command
       .add_option("--output-unit-m", state.output_unit_m,
                   "metres per step of --depth-output; 0.0001 keeps what the filter gained")
-      ->check(CLI::Range(1e-9, 1e3))
+      ->check(within<double>({1e-9, 1e3}))
       ->capture_default_str();
   command.add_option("--cloud-output", state.cloud_output, "organised cloud: PLY or PCD");
-  command.add_option("--picture", state.picture, "PNG: near light, far dark, holes black");
+  command.add_option("--picture", state.picture, "image: near light, far dark, holes black");
   command
       .add_option("--picture-near-m", state.picture_near_m,
                   "depth shown lightest (default: 1 % of the pixels are nearer)")
-      ->check(CLI::PositiveNumber);
+      ->check(within<double>({1e-9, 1e9}));
   command
       .add_option("--picture-far-m", state.picture_far_m,
                   "depth shown darkest (default: 1 % of the pixels are farther)")
-      ->check(CLI::PositiveNumber);
+      ->check(within<double>({1e-9, 1e9}));
 }
 
 }  // namespace
@@ -241,8 +261,8 @@ void add_depth(CLI::App& app) {
                   state->common);
   add_inputs(*command, *state);
   add_outputs(*command, *state);
-  command->callback([state]() {
-    check_usage(*state);
+  command->callback([state, command]() {
+    check_usage(*command, *state);
     run(*state);
   });
 }

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
-#include "apps/sextant/describe/description.h"
+#include "apps/sextant/describe/describe_flags.h"
 #include "apps/sextant/describe/frame_picture.h"
-#include "apps/sextant/input/file_kind.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/npy.h"
@@ -60,6 +60,26 @@ std::vector<std::string> write_arrays(const std::string& file, const DescriptorF
   return {file, frames.string(), positions.string(), points.string()};
 }
 
+/// Wrong usage and files that cannot be written, before the work.
+void check_usage(const CLI::App& flags, DescribeCommand& command) {
+  require_an_output({command.output, command.npy, command.picture}, "--output, --npy or --picture");
+  std::vector<OutputFile> outputs{{"--output", command.output, kDescriptorFiles},
+                                  {"--picture", command.picture, kPictureFiles},
+                                  {"--npy", command.npy, kArrayFiles}};
+  for (const char* part : {"frames", "positions", "points"}) {
+    if (command.npy.empty()) break;
+    outputs.push_back({"--npy", beside(command.npy, part).string(), kArrayFiles});
+  }
+  check_files(input_files(command.surface.input), outputs);
+  check_describe_flags(flags, command.surface, command.options, !command.picture.empty());
+  // A number of neighbours or a radius asks for a plane, a sigma for weights.
+  CloudNormalsMethod& method = command.surface.normals.unorganised.method;
+  if (is_given(flags, "--normals-sigma-m")) method = CloudNormalsMethod::kWeighted;
+  if (is_given(flags, "--normals-k") || is_given(flags, "--normals-radius-m")) {
+    method = CloudNormalsMethod::kPca;
+  }
+}
+
 /// Writes the files that were asked for and returns their names.
 std::vector<std::string> write_outputs(const DescribeCommand& command,
                                        const Description& description) {
@@ -75,16 +95,14 @@ std::vector<std::string> write_outputs(const DescribeCommand& command,
   return written;
 }
 
-void run(const DescribeCommand& command) {
+void run(const CLI::App& flags, const DescribeCommand& command) {
   const Context context = context_for(command.common);
-  if (!command.picture.empty()) {
-    require(kind_of_extension(command.picture) == FileKind::kImage, command.picture,
-            ": a picture is written as .png or .jpg");
-  }
   StepTimes times;
   const bool tensor = command.options.descriptor == DescriptorKind::kTensor;
   const bool with_triangles = tensor || !command.picture.empty();
-  const Surface surface = read_described_surface(context, command.surface, with_triangles, times);
+  Surface surface = read_surface_input(context, command.surface.input, times);
+  check_described_input(flags, surface, command.surface, command.options, with_triangles);
+  complete_surface(context, command.surface, with_triangles, surface, times);
   Description description =
       (tensor ? describe_tensors : describe_shot)(context, surface, command.options, times);
   description.file.resolution_m = surface.resolution_m;
@@ -148,9 +166,9 @@ void add_describe(CLI::App& app) {
                       "it");
   command->add_option("--picture", state->picture, "image of the frames on the surface");
   add_flags(*command, state->view, "picture");
-  command->callback([state]() {
-    require_an_output({state->output, state->npy, state->picture}, "--output, --npy or --picture");
-    run(*state);
+  command->callback([state, command]() {
+    check_usage(*command, *state);
+    run(*command, *state);
   });
 }
 

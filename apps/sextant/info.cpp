@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/input/depth_map.h"
 #include "apps/sextant/input/file_kind.h"
@@ -93,6 +94,8 @@ void describe_depth(const InfoCommand& command, Result& result) {
 
 Result describe_image(const InfoCommand& command) {
   const ImageInfo info = image_info(command.file);
+  require(is_depth_image(info) || command.unit_m == 0, "--unit-m: has no effect: ", command.file,
+          " is a picture, not a 16-bit depth map");
   Result result;
   result.document = {{"format", to_string(info.format)},
                      {"width", info.width},
@@ -115,6 +118,7 @@ double view_deg(int pixels, double focal_px, double centre_px) {
 }
 
 Result describe_camera(const InfoCommand& command) {
+  require(command.unit_m == 0, "--unit-m: has no effect: ", command.file, " is a camera");
   const CameraFile file = read_camera_json(command.file);
   const Camera& c = file.camera;
   const double horizontal = view_deg(c.width, c.fx_px, c.cx_px);
@@ -154,7 +158,7 @@ void add_info(CLI::App& app) {
   command
       ->add_option("--unit-m", state->unit_m,
                    "metres per unit of the file (default: 1 for geometry, 0.001 for depth maps)")
-      ->check(CLI::Range(1e-9, 1e9));
+      ->check(within<double>({1e-9, 1e9}));
   command->callback([state]() {
     context_for(state->common);
     print_result(state->common, describe_file(*state));

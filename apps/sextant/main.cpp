@@ -4,22 +4,30 @@
 #include <CLI/CLI.hpp>
 #include <new>
 
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/command/end_by_signal.h"
+#include "apps/sextant/command/help_format.h"
+#include "apps/sextant/command/streams.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/core/build_config.h"
 #include "sextant/core/error.h"
 
 namespace {
 
+using sextant::app::note;
+
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
 int run(int argc, char** argv) {
-  CLI::App app{"Sextant finds known objects in depth maps and photographs."};
+  CLI::App app{"Sextant finds known objects in depth maps and photographs.", "sextant"};
+  app.formatter(std::make_shared<sextant::app::HelpFormat>());
   app.set_version_flag("--version", std::string("sextant ") + sextant::kVersion);
   app.require_subcommand(1);
   app.footer(
       "\n'sextant COMMAND --help' explains a command and shows an example.\n"
-      "Exit status: 0 done, 1 failed (the reason is one line on stderr), 2 wrong usage.");
+      "Exit status: 0 done, 1 failed (the reason is one line on stderr), 2 wrong usage,\n"
+      "130 interrupted (Ctrl-C), 143 terminated.");
   sextant::app::add_devices(app);
   sextant::app::add_info(app);
   sextant::app::add_convert(app);
@@ -32,21 +40,25 @@ int run(int argc, char** argv) {
   sextant::app::add_describe(app);
   sextant::app::add_reproduce(app);
   if (argc == 1) {
-    fmt::print("{}", app.help());
+    sextant::app::print(app.help());
     return 0;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    std::ostringstream text;
+    const int status = app.exit(help, text, text);
+    sextant::app::print(text.str());
+    return status;
   } catch (const CLI::ParseError& error) {
     // Without this an unknown command would only be said to be missing.
-    if (app.get_subcommands().empty() && argv[1][0] != '-') {
-      fmt::print(stderr, "sextant: there is no command '{}'; run 'sextant --help'\n", argv[1]);
+    if (app.get_subcommands().empty()) {
+      note(fmt::format("sextant: there is no {} '{}'; run 'sextant --help'",
+                       argv[1][0] == '-' ? "option" : "command", argv[1]));
       return kWrongUsage;
     }
-    fmt::print(stderr, "sextant: {}\nRun 'sextant --help' or 'sextant COMMAND --help'.\n",
-               error.what());
+    note(fmt::format("sextant: {}\nRun 'sextant {} --help'.", error.what(),
+                     app.get_subcommands().front()->get_name()));
     return kWrongUsage;
   }
   return 0;
@@ -55,12 +67,14 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  sextant::app::prepare_streams();
+  sextant::app::end_by_signal();
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "sextant: out of memory\n");
+    note("sextant: out of memory");
   } catch (const std::exception& error) {
-    fmt::print(stderr, "sextant: {}\n", error.what());
+    note(fmt::format("sextant: {}", error.what()));
   }
   return kFailed;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/input/surface_input.h"
 #include "apps/sextant/subcommands.h"
@@ -153,8 +154,13 @@ void add_mesh(CLI::App& app) {
   add_flags(*command, state->normals);
   add_flags(*command, state->statistics);
   add_flags(*command, state->triangulate);
-  command->callback([state]() {
+  command->callback([state, command]() {
     require_an_output({state->output, state->picture}, "--output or --picture");
+    check_files(input_files(state->input), {{"--output", state->output, kMeshFiles},
+                                            {"--picture", state->picture, kPictureFiles}});
+    if (state->triangulate.edge_length == EdgeLength::kFrame) {
+      refuse_flags(*command, {"--edge-steps-per-m"}, "it belongs to --edge-length local");
+    }
     run(*state);
   });
 }

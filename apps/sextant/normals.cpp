@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/input/surface_input.h"
 #include "apps/sextant/picture/cloud_picture.h"
@@ -48,6 +49,41 @@ Method method_for(const NormalsCommand& command, bool organised, bool neighbours
   if (command.method != Method::kAutomatic) return command.method;
   if (organised) return Method::kRay;
   return neighbours_given ? Method::kPca : Method::kWeighted;
+}
+
+/// The flags that a method listens to, of points in the rows of an image or in any order.
+std::vector<std::string> flags_of_method(Method method, bool organised) {
+  const std::vector<std::string> window = flags_of<NormalsOptions>();
+  const std::vector<std::string> viewpoint{"--viewpoint-x-m", "--viewpoint-y-m", "--viewpoint-z-m"};
+  std::vector<std::string> flags;
+  const auto add = [&](const std::vector<std::string>& more) {
+    flags.insert(flags.end(), more.begin(), more.end());
+  };
+  const bool by_windows = organised && (method == Method::kRay || method == Method::kPca);
+  if (by_windows) add(window);
+  if (!by_windows && !(organised && method == Method::kQuadric)) add(viewpoint);
+  if (!organised && method == Method::kPca) add({"--k", "--radius-m"});
+  if (!organised && method == Method::kQuadric) add({"--radius-m"});
+  if (method == Method::kWeighted || method == Method::kVoting) add({"--sigma-m"});
+  if (method == Method::kVoting) add(flags_of<VotingOptions>());
+  return flags;
+}
+
+/// Error where the user gave a flag that this method does not listen to.
+void check_flags(const CLI::App& command, const std::string& file, Method method, bool organised) {
+  const std::vector<std::string> heard = flags_of_method(method, organised);
+  std::vector<std::string> idle;
+  for (const auto& flags :
+       {flags_of<NormalsOptions>(), flags_of<CloudNormalsOptions>(), flags_of<VotingOptions>()}) {
+    for (const std::string& flag : flags) {
+      const bool is_heard = std::find(heard.begin(), heard.end(), flag) != heard.end();
+      if (!is_heard && flag != "--method") idle.push_back(flag);
+    }
+  }
+  refuse_flags_for_input(
+      command, idle,
+      fmt::format("--method {} does not use it where a file ({}) has {}", name_of(method, kMethods),
+                  file, organised ? "the rows of an image" : "points in any order"));
 }
 
 Buffer<Vec3f> window_normals(const Context& context, const Surface& surface, NormalsOptions options,
@@ -107,7 +143,6 @@ Buffer<Vec3f> normals_by(Method method, const Context& context, const NormalsCom
                  ? window_normals(context, surface, command.organised, NormalsMethod::kPca)
                  : estimate_cloud_normals(context, surface.points, unorganised);
     default:
-      require_organised(surface, command.input.file);
       return window_normals(context, surface, command.organised, NormalsMethod::kRay);
   }
 }
@@ -144,11 +179,14 @@ Image<Rgb8> picture_of(const Cloud& cloud, Method method) {
   return Image<Rgb8>(std::move(row.pixels()), cloud.width, cloud.height);
 }
 
-void run(const NormalsCommand& command, bool neighbours_given) {
+void run(const CLI::App& flags, const NormalsCommand& command) {
   const Context context = context_for(command.common);
   StepTimes times;
   Surface surface = read_surface_input(context, command.input, times);
+  const bool neighbours_given = is_given(flags, "--k") || is_given(flags, "--radius-m");
   const Method method = method_for(command, surface.organised(), neighbours_given);
+  if (method == Method::kRay) require_organised(surface, command.input.file);
+  check_flags(flags, command.input.file, method, surface.organised());
   surface.normals =
       times.time("normals", context, [&] { return normals_by(method, context, command, surface); });
   TriangleMesh mesh;
@@ -206,7 +244,12 @@ void add_normals(CLI::App& app) {
             {"sigma_m", "orient", "viewpoint_x_m", "viewpoint_y_m", "viewpoint_z_m"});
   command->callback([state, command]() {
     require_an_output({state->output, state->picture}, "--output or --picture");
-    run(*state, command->count("--k") + command->count("--radius-m") > 0);
+    check_files(input_files(state->input), {{"--output", state->output, kCloudFiles},
+                                            {"--picture", state->picture, kPictureFiles}});
+    if (is_given(*command, "--radius-m") && state->unorganised.radius_m > 0) {
+      refuse_flags(*command, {"--k"}, "--radius-m takes all neighbours that are near enough");
+    }
+    run(*command, *state);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/experiments/experiments.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/core/error.h"
@@ -106,7 +107,10 @@ void run(const ReproduceCommand& command) {
   for (const DeviceInfo& info : list_devices().devices) {
     if (info.device == context.device()) device = info.name;
   }
-  const std::vector<measure::Row> rows = experiment.run(context);
+  const std::vector<measure::Row> rows = [&] {
+    const ElapsedLine line(experiment.name);
+    return experiment.run(context);
+  }();
   print_result(command.common, {measure::to_json(experiment.name, device, rows),
                                 to_text(experiment, device, rows)});
 }

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/input/surface_input.h"
 #include "apps/sextant/subcommands.h"
@@ -138,13 +140,28 @@ void write_labels(const std::string& path, ImageView<const std::int32_t> labels,
   write_depth_png(path, values, {.unit_m = 1});
 }
 
-void run(const SegmentCommand& command) {
+/// Error where the user gave a flag of the other kind of input.
+void check_flags(const CLI::App& command, const std::string& file, bool organised) {
+  const std::vector<std::string> image = flags_of<SegmentOptions>();
+  const std::vector<std::string> cloud = flags_of<CloudSegmentOptions>();
+  const std::vector<std::string>& heard = organised ? image : cloud;
+  std::vector<std::string> idle;
+  for (const std::string& flag : organised ? cloud : image) {
+    if (std::find(heard.begin(), heard.end(), flag) == heard.end()) idle.push_back(flag);
+  }
+  refuse_flags_for_input(command, idle,
+                         file + (organised ? " has the rows of an image and is segmented by pixels"
+                                           : " has points in any order"));
+}
+
+void run(const CLI::App& flags, const SegmentCommand& command) {
   const Context context = context_for(command.common);
   StepTimes times;
   Surface surface = read_surface_input(context, command.input, times);
   if (!command.picture.empty() || !command.labels.empty()) {
     require_organised(surface, command.input.file);
   }
+  check_flags(flags, command.input.file, surface.organised());
   const Regions found = find_regions(context, command, surface, times);
   const auto in_regions = std::accumulate(
       found.regions.begin(), found.regions.end(), std::int64_t{0},
@@ -182,8 +199,8 @@ void add_segment(CLI::App& app) {
   auto state = std::make_shared<SegmentCommand>();
   CLI::App* command = add_command(
       app, "segment", "Planes, spheres, cylinders and free forms in a depth map or a cloud",
-      "sextant segment depth.png --camera camera.json -o regions.ply "
-      "--labels labels.png --picture regions.png\n"
+      "sextant segment depth.png --camera camera.json -o regions.ply --labels labels.png \\\n"
+      "      --picture regions.png\n"
       "  sextant segment scan.ply -o regions.ply --json",
       state->common);
   add_surface_input(*command, state->input);
@@ -195,15 +212,19 @@ void add_segment(CLI::App& app) {
   command->add_option("--labels", state->labels, "16-bit PNG of the labels, 0 for none");
   command->add_option("--picture", state->picture, "image of the regions in distinct colours");
   command->add_option("--rows", state->rows, "regions that the table shows")
-      ->check(CLI::Range(0, 1000000))
+      ->check(within<int>({0, 1e6}))
       ->capture_default_str();
   add_flags(*command, state->organised);
   // Images and clouds have these two in common.
   add_flags(*command, state->unorganised, {}, {"min_points", "merge_angle_rad"});
-  command->callback([state]() {
+  command->callback([state, command]() {
+    check_files(input_files(state->input), {{"--output", state->output, kValueFiles},
+                                            {"--labels", state->labels, kPngFiles},
+                                            {"--picture", state->picture, kPictureFiles}});
+    if (state->common.json) refuse_flags(*command, {"--rows"}, "--json lists all regions");
     state->unorganised.min_points = state->organised.min_points;
     state->unorganised.merge_angle_rad = state->organised.merge_angle_rad;
-    run(*state);
+    run(*command, *state);
   });
 }
 

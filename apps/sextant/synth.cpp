@@ -6,8 +6,10 @@
 
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/io/camera_json.h"
+#include "sextant/io/file.h"
 #include "sextant/io/json_file.h"
 #include "sextant/io/ply.h"
 #include "sextant/io/png.h"
@@ -71,7 +73,7 @@ Image<std::uint8_t> picture_of(const Image<std::int32_t>& ids) {
 }
 
 std::vector<std::string> write_meshes(const TableScene& scene, const fs::path& folder) {
-  fs::create_directories(folder / "meshes");
+  make_folder((folder / "meshes").string());
   std::vector<std::string> files;
   std::set<int> written;
   for (const SceneObject& object : scene.objects) {
@@ -211,7 +213,9 @@ void list_objects(const SynthCommand& command) {
 void run(const SynthCommand& command) {
   if (command.list) return list_objects(command);
   const Context context = context_for(command.common);
-  fs::create_directories(command.output);
+  make_folder(command.output);
+  check_writable(fs::path(command.output) / "depth.png");
+  const ElapsedLine line("synth");
   std::vector<std::string> files;
   const Frame frame = command.scene == "table" ? table_frame(context, command, files)
                                                : analytic_frame(command, files);
@@ -224,15 +228,32 @@ void run(const SynthCommand& command) {
 /// The options of the sensor that --noise names, changed by the flags that were given.
 void resolve_noise(const CLI::App& command, SynthCommand& state) {
   if (state.noise == "none") {
-    std::vector<std::string> idle = given_flags(command, state.sensor);
-    for (const std::string& flag : given_flags(command, state.photo)) idle.push_back(flag);
-    if (idle.empty()) return;
-    throw CLI::ValidationError(idle.front(), "changes a sensor's noise: --noise must name one");
+    constexpr const char* kWhy = "it changes a sensor's noise, and --noise must name the sensor";
+    refuse_flags(command, flags_of<SensorNoiseOptions>(), kWhy);
+    refuse_flags(command, flags_of<PhotoNoiseOptions>(), kWhy);
   }
   for (const Choice<SensorModel>& choice : kSensorModels) {
     if (choice.name != state.noise) continue;
     state.sensor = preset_with_flags(command, sensor_noise(choice.value), state.sensor);
   }
+}
+
+/// Refuses the flags of other scenes than the one that is made.
+void check_usage(const CLI::App& command, const SynthCommand& state) {
+  if (state.list) {
+    refuse_flags(command, {"--output", "--scene", "--noise", "--meshes"}, "--list makes no scene");
+    return;
+  }
+  if (state.output.empty()) throw CLI::RequiredError("--output");
+  if (state.scene == "table") {
+    refuse_flags(command, {"--size-m", "--tilt-rad"}, "it belongs to analytic shapes");
+    return;
+  }
+  refuse_flags(command,
+               {"--meshes", "--objects", "--set", "--occlusion", "--stacking", "--spread-m"},
+               "it belongs to --scene table");
+  refuse_flags(command, flags_of<PhotoNoiseOptions>(), "only --scene table has a colour image");
+  if (state.scene == "plane") refuse_flags(command, {"--size-m"}, "a plane has no size");
 }
 
 }  // namespace
@@ -263,19 +284,19 @@ void add_synth(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--meshes", state->meshes, "also write the objects' meshes as PLY");
   command->add_option("--size-m", state->size_m, "radius or half width of an analytic shape")
-      ->check(CLI::Range(1e-3, 1e3))
+      ->check(within<double>({1e-3, 1e3}))
       ->capture_default_str();
   command->add_option("--tilt-rad", state->tilt_rad, "how far an analytic shape is turned")
-      ->check(CLI::Range(-10.0, 10.0))
+      ->check(within<double>({-10, 10}))
       ->capture_default_str();
   command->add_option("--depth-unit-m", state->depth_unit_m, "metres per step of depth.png")
-      ->check(CLI::Range(1e-9, 1e3))
+      ->check(within<double>({1e-9, 1e3}))
       ->capture_default_str();
   add_flags(*command, state->table);
   add_flags(*command, state->sensor);
   add_flags(*command, state->photo);
   command->callback([state, command]() {
-    if (!state->list && state->output.empty()) throw CLI::RequiredError("--output");
+    check_usage(*command, *state);
     resolve_noise(*command, *state);
     run(*state);
   });

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -112,5 +113,14 @@ class FileWriter {
 void write_file_atomically(const std::filesystem::path& path,
                            const std::function<void(FileWriter&)>& write);
 void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
+/// Throws the Error that write_file_atomically would meet at once: a folder that is not there, a
+/// place where this process may not write, a folder of that name. Writes nothing.
+void check_writable(const std::filesystem::path& path);
+
+/// For a program that is about to end by a signal: removes what the writes that are going on, in
+/// any thread, have written so far. While the lock that it returns lives, no write begins and none
+/// puts its file in place; one that goes on afterwards fails. Not for use inside a signal handler.
+[[nodiscard]] std::unique_lock<std::mutex> remove_unfinished_files();
 
 }  // namespace sextant

@@ -49,6 +49,14 @@ class CommandLine : public ::testing::Test {
             text_of(folder_ / "stderr.txt")};
   }
 
+  /// The exit status of a shell script in the folder, in which $SEXTANT is the command line.
+  int shell(const std::string& script) const {
+    const std::string command =
+        "cd '" + folder_.path().string() + "' && SEXTANT='" + program() + "' && " + script;
+    const int raw = std::system(command.c_str());
+    return WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+  }
+
   TemporaryFolder folder_;
 };
 

@@ -198,6 +198,30 @@ TEST_F(DescribeCli, WhatHasNoDescriptorIsCountedAndLeftOut) {
   EXPECT_TRUE(std::isfinite(file.values.at(5 * 352)));
 }
 
+/// As its help says, also for pixels without depth.
+TEST_F(DescribeCli, KeepInvalidKeepsARowForEveryPixel) {
+  Image<float> depth = read_depth_png(folder_ / "depth.png", {.unit_m = 1e-4});
+  for (int v = 20; v < 40; ++v) {
+    for (int u = 30; u < 60; ++u) depth(u, v) = NAN;
+  }
+  write_depth_png(folder_ / "holes.png", depth, {.unit_m = 1e-4});
+  const std::string arguments =
+      "holes.png --camera camera.json --keypoints all --radius-resolutions 3 --npy h.npy";
+  EXPECT_EQ(describe(arguments).at("keypoints").at("count"), kWidth * kHeight - 20 * 30);
+  const json document = describe(arguments + " --keep-invalid");
+  EXPECT_EQ(document.at("written"), kWidth * kHeight);
+  EXPECT_EQ(document.at("invalid").at("not_finite"), 20 * 30);
+  const NpyArray<float> rows = read_npy<float>(folder_ / "h.npy");
+  EXPECT_EQ(rows.shape, (std::vector<std::int64_t>{kWidth * kHeight, 352}));
+  const NpyArray<std::int32_t> points = read_npy<std::int32_t>(folder_ / "h_points.npy");
+  for (std::size_t i = 0; i < points.values.size(); ++i) {
+    ASSERT_EQ(points.values[i], static_cast<std::int32_t>(i));
+    const bool hole = i % kWidth >= 30 && i % kWidth < 60 && i / kWidth >= 20 && i / kWidth < 40;
+    ASSERT_TRUE(!hole || std::isnan(rows.values[352 * i]));
+  }
+  EXPECT_TRUE(std::isfinite(rows.values[352 * (45 * kWidth + 60)]));
+}
+
 TEST_F(DescribeCli, ColoursAreDescribed) {
   const json document =
       describe(std::string(kDepth) + "--color color.png --descriptor cshot --count 20 -o c.sxd");
@@ -256,7 +280,8 @@ TEST_F(DescribeCli, WrongUsageAndFailure) {
   for (const char* arguments :
        {"describe points.ply", "describe", "describe points.ply -o a.sxd --descriptor sift",
         "describe points.ply -o a.sxd --keypoints some", "describe points.ply -o a --count -1",
-        "describe points.ply -o a.sxd --shot-bins 7"}) {
+        "describe points.ply -o a.sxd --shot-bins 7",
+        "describe ball.ply --descriptor tensor --keypoints iss -o a.sxd"}) {
     EXPECT_EQ(run(arguments).status, 2) << arguments;
   }
   std::ofstream(folder_ / "one.ply") << "ply\nformat ascii 1.0\nelement vertex 1\n"
@@ -265,10 +290,8 @@ TEST_F(DescribeCli, WrongUsageAndFailure) {
   for (const char* arguments :
        {"describe missing.ply -o a.sxd", "describe depth.png -o a.sxd", "describe one.ply -o a.sxd",
         "describe points.ply --descriptor tensor -o a.sxd",
-        "describe points.ply --descriptor cshot -o a.sxd",
-        "describe ball.ply --descriptor tensor --keypoints iss -o a.sxd",
-        "describe points.ply --filter -o a.sxd", "describe points.ply --picture a.ply",
-        "describe points.ply -o missing/a.sxd"}) {
+        "describe points.ply --descriptor cshot -o a.sxd", "describe points.ply --filter -o a.sxd",
+        "describe points.ply --picture a.ply", "describe points.ply -o missing/a.sxd"}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.status, 1) << arguments;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;

@@ -3,15 +3,39 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdlib>
-#include <limits>
+#include <filesystem>
 
+#include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/command/progress_bar.h"
+#include "apps/sextant/command/streams.h"
+#include "sextant/core/device.h"
 #include "sextant/core/error.h"
 #include "sextant/io/geometry_file.h"
 
 namespace sextant::app {
+
+namespace {
+
+constexpr int kMostThreads = 1024;  // the library's limit
+
+/// The GPU, or what is wrong in the words of the command line.
+Context cuda_context(const std::string& device, int ordinal) {
+  try {
+    return Context::cuda(ordinal);
+  } catch (const Error& error) {
+    const DeviceReport report = list_devices();
+    const std::size_t gpus = report.devices.size() - 1;
+    require(gpus > 0, "--device ", device, ": ", report.cuda_status,
+            "; --device cpu works everywhere");
+    require(ordinal >= 0 && static_cast<std::size_t>(ordinal) < gpus, "--device ", device,
+            ": this machine has cuda:0 to cuda:", gpus - 1);
+    fail("--device ", device, ": ", error.what());
+  }
+}
+
+}  // namespace
 
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
                       const std::string& example, CommonOptions& options) {
@@ -22,7 +46,7 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
   command
       ->add_option("--threads", options.threads,
                    "threads on the CPU; without it as many as the process may use")
-      ->check(CLI::Range(1, std::numeric_limits<int>::max()))
+      ->check(within<int>({1, kMostThreads}))
       ->type_name("N");
   // Contexts for work beside the main one, and the peers that `reproduce` starts, follow this.
   command->parse_complete_callback([&options] {
@@ -42,13 +66,13 @@ Context context_for(const CommonOptions& options) {
     const Context best = Context::best();
     return best.is_cpu() ? cpu : best;
   }
-  if (device == "cuda") return Context::cuda();
+  if (device == "cuda") return cuda_context(device, 0);
   constexpr std::string_view kPrefix = "cuda:";
   if (device.rfind(kPrefix, 0) == 0) {
     int ordinal = -1;
     const char* end = device.data() + device.size();
     const auto [stopped, error] = std::from_chars(device.data() + kPrefix.size(), end, ordinal);
-    if (error == std::errc() && stopped == end) return Context::cuda(ordinal);
+    if (error == std::errc() && stopped == end) return cuda_context(device, ordinal);
   }
   fail("--device: '", device, "' is none of cpu, cuda, cuda:N and best");
 }
@@ -64,10 +88,12 @@ void Result::wrote(const char* key, const std::vector<std::string>& files) {
 }
 
 void print_result(const CommonOptions& options, const Result& result) {
-  const std::string output = options.json ? result.document.dump(2) + "\n" : result.text;
-  const bool written = std::fwrite(output.data(), 1, output.size(), stdout) == output.size() &&
-                       std::fflush(stdout) == 0;
-  require(written, "cannot write to standard output");
+  print(options.json ? dump(result.document) : result.text);
+}
+
+std::string dump(const nlohmann::json& document) {
+  // Names and comments of files are bytes of any kind, while JSON is UTF-8.
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 void require_an_output(std::initializer_list<std::string_view> files, const std::string& flags) {
@@ -77,7 +103,10 @@ void require_an_output(std::initializer_list<std::string_view> files, const std:
   throw CLI::ValidationError("nothing to write: pass " + flags);
 }
 
-void note(const std::string& text) { fmt::print(stderr, "{}\n", text); }
+void note(const std::string& text) {
+  erase_progress();
+  say(text + "\n");
+}
 
 void note_dropped(const std::string& file, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
@@ -86,7 +115,15 @@ void note_dropped(const std::string& file, const std::vector<std::string>& parts
 }
 
 void write_geometry_noting(const std::string& file, const TriangleMesh& mesh) {
+  const ElapsedLine line("writing " + file);
   note_dropped(file, write_geometry(file, mesh));
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  require(std::filesystem::is_directory(folder), folder,
+          ": cannot be made: ", error ? error.message() : "a file has this name");
 }
 
 }  // namespace sextant::app

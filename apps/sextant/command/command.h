@@ -46,6 +46,9 @@ struct Result {
 /// Prints one document on stdout with --json, else the text for people.
 void print_result(const CommonOptions& options, const Result& result);
 
+/// A document as text. Bytes that are no UTF-8, as in names from other systems, become U+FFFD.
+std::string dump(const nlohmann::json& document);
+
 /// Throws a usage error unless one of the outputs has a name; `flags` says which options name them.
 void require_an_output(std::initializer_list<std::string_view> files, const std::string& flags);
 
@@ -57,5 +60,8 @@ void note_dropped(const std::string& file, const std::vector<std::string>& parts
 
 /// Writes geometry, with such remarks.
 void write_geometry_noting(const std::string& file, const TriangleMesh& mesh);
+
+/// Makes a folder with those it lies in, where they are not there yet.
+void make_folder(const std::string& folder);
 
 }  // namespace sextant::app

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,28 @@ inline std::string flag_of(std::string_view name, const std::string& prefix = {}
   return text;
 }
 
+/// The complaint about what is no number (of type T) or outside its range, as "nan" and "inf" are
+/// outside every range; empty when all is well.
+template <class T>
+std::string complaint(const std::string& text, Range range) {
+  double value = 0;
+  if (!CLI::detail::lexical_cast(text, value)) return "'" + text + "' is not a number";
+  if (!std::isfinite(value) || value < range.low || value > range.high) {
+    std::ostringstream message;
+    message << text << " is outside [" << range.low << ", " << range.high << "]";
+    return message.str();
+  }
+  T converted{};
+  if (CLI::detail::lexical_cast(text, converted)) return {};
+  return "'" + text + "' is not a whole number written with digits alone";
+}
+
+/// The check of a number: `->check(within<int>({0, 10}))`.
+template <class T>
+CLI::Validator within(Range range) {
+  return {[range](const std::string& text) { return complaint<T>(text, range); }, ""};
+}
+
 /// Visits the fields of an options struct and makes a flag of each: radius_px becomes --radius-px,
 /// with the field's help, default and range. With the prefix "normals" it becomes
 /// --normals-radius-px; fields that `left_out` names get no flag.
@@ -31,7 +54,7 @@ class FlagAdder {
   void operator()(std::string_view name, T& field, std::string_view help, Range range) const {
     if (is_left_out(name)) return;
     command_.add_option(flag(name), field, std::string(help))
-        ->check([range](const std::string& text) { return outside(text, range); })
+        ->check(within<T>(range))
         ->capture_default_str();
   }
   void operator()(std::string_view name, bool& field, std::string_view help) const {
@@ -69,17 +92,6 @@ class FlagAdder {
     return std::find(left_out_.begin(), left_out_.end(), name) != left_out_.end();
   }
 
-  /// The complaint about a number outside its range; empty when it is inside or no number, of which
-  /// the conversion complains.
-  static std::string outside(const std::string& text, Range range) {
-    double value = 0;
-    if (!CLI::detail::lexical_cast(text, value)) return {};
-    if (value >= range.low && value <= range.high) return {};
-    std::ostringstream message;
-    message << text << " is outside [" << range.low << ", " << range.high << "]";
-    return message.str();
-  }
-
   CLI::App& command_;
   std::string prefix_;
   std::vector<std::string_view> left_out_;
@@ -92,14 +104,37 @@ void add_flags(CLI::App& command, Options& options, std::string prefix = {},
   Options::fields(options, FlagAdder(command, std::move(prefix), std::move(left_out)));
 }
 
-/// The flags of the fields that the user gave.
+/// The flags of all fields.
 template <HasFields Options>
-std::vector<std::string> given_flags(const CLI::App& command, const Options& options) {
-  std::vector<std::string> given;
+std::vector<std::string> flags_of(const std::string& prefix = {}) {
+  std::vector<std::string> flags;
+  const Options options;
   Options::fields(options, [&](std::string_view name, const auto&, auto&&...) {
-    if (command.count(flag_of(name)) > 0) given.push_back(flag_of(name));
+    flags.push_back(flag_of(name, prefix));
   });
-  return given;
+  return flags;
+}
+
+/// Whether the user gave a flag.
+inline bool is_given(const CLI::App& command, const std::string& flag) {
+  const CLI::Option* option = command.get_option_no_throw(flag);
+  return option != nullptr && option->count() > 0;
+}
+
+/// Wrong usage where the user gave one of these flags, which then have no effect; `why` says why.
+inline void refuse_flags(const CLI::App& command, const std::vector<std::string>& flags,
+                         const std::string& why) {
+  for (const std::string& flag : flags) {
+    if (is_given(command, flag)) throw CLI::ValidationError(flag, "has no effect: " + why);
+  }
+}
+
+/// The same where it is the input that leaves a flag without effect: an Error.
+inline void refuse_flags_for_input(const CLI::App& command, const std::vector<std::string>& flags,
+                                   const std::string& why) {
+  for (const std::string& flag : flags) {
+    if (is_given(command, flag)) fail(flag, ": has no effect: ", why);
+  }
 }
 
 /// A preset, with those fields replaced that the user gave by flags.
@@ -111,7 +146,7 @@ Options preset_with_flags(const CLI::App& command, Options preset, const Options
   auto value = values.begin();
   Options::fields(preset, [&](std::string_view name, auto& field, auto&&...) {
     using Field = std::remove_reference_t<decltype(field)>;
-    if (command.count(flag_of(name)) > 0) field = *static_cast<const Field*>(*value);
+    if (is_given(command, flag_of(name))) field = *static_cast<const Field*>(*value);
     ++value;
   });
   return preset;

@@ -4,63 +4,98 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <csignal>
+#include <atomic>
+#include <system_error>
+
+#include "apps/sextant/command/streams.h"
 
 namespace sextant::app {
 
 namespace {
 
-volatile std::sig_atomic_t interrupt_count = 0;
+using Clock = std::chrono::steady_clock;
 
-void on_interrupt(int) {
-  interrupt_count = interrupt_count + 1;
-  if (interrupt_count > 1) _exit(130);
+std::atomic<bool> line_is_shown = false;
+std::atomic<int> bars = 0;
+std::atomic<const ElapsedLine*> innermost = nullptr;
+
+bool on_terminal() { return isatty(STDERR_FILENO) != 0; }
+
+void show(const std::string& line) {
+  line_is_shown = true;
+  say("\r\x1b[K" + line);
 }
 
 }  // namespace
 
-void stop_on_interrupt() { std::signal(SIGINT, on_interrupt); }
-void throw_if_interrupted() {
-  if (interrupt_count > 0) throw Cancelled("stopped on request");
+void erase_progress() {
+  if (line_is_shown.exchange(false)) say("\r\x1b[K");
 }
 
 ProgressBar::ProgressBar(std::string title, Unit unit)
-    : title_(std::move(title)),
-      unit_(std::move(unit)),
-      on_terminal_(isatty(STDERR_FILENO) != 0),
-      start_(std::chrono::steady_clock::now()),
-      last_(start_) {
-  stop_on_interrupt();
+    : title_(std::move(title)), unit_(std::move(unit)), start_(Clock::now()), last_(start_) {
+  ++bars;
 }
 
 ProgressBar::~ProgressBar() {
-  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  --bars;
+  erase_progress();
 }
 
 Progress ProgressBar::callback() {
-  return [this](std::int64_t done, std::int64_t total) { return update(done, total); };
+  if (!on_terminal()) return {};
+  return [this](std::int64_t done, std::int64_t total) {
+    update(done, total);
+    return true;
+  };
 }
 
-bool ProgressBar::update(std::int64_t done, std::int64_t total) {
-  if (interrupt_count > 0) return false;
-  const auto now = std::chrono::steady_clock::now();
+void ProgressBar::update(std::int64_t done, std::int64_t total) {
+  const auto now = Clock::now();
   const std::chrono::duration<double> elapsed = now - start_;
-  if (!on_terminal_ || elapsed.count() < 0.5 || now - last_ < std::chrono::milliseconds(100)) {
-    return true;
-  }
+  if (elapsed.count() < 0.5 || now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
-  shown_ = true;
   const double rate = static_cast<double>(done) * unit_.factor / elapsed.count();
-  std::string line = fmt::format("\r\x1b[K{}: {:.1f} {}/s", title_, rate, unit_.name);
+  std::string line = fmt::format("{}: {:.1f} {}/s", title_, rate, unit_.name);
   if (total > 0 && done > 0) {
     const double left =
         elapsed.count() * static_cast<double>(total - done) / static_cast<double>(done);
     line += fmt::format(", {:.0f} %, {:.0f} s left",
                         100.0 * static_cast<double>(done) / static_cast<double>(total), left);
   }
-  fmt::print(stderr, "{}", line);
-  std::fflush(stderr);
-  return true;
+  show(line);
+}
+
+ElapsedLine::ElapsedLine(std::string title) : title_(std::move(title)) {
+  if (!on_terminal()) return;
+  outer_ = innermost.exchange(this);
+  try {
+    thread_ = std::thread([this] { show_seconds(); });
+  } catch (const std::system_error&) {
+    innermost = outer_;  // without a thread to be had the work goes on in silence
+  }
+}
+
+ElapsedLine::~ElapsedLine() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  over_changed_.notify_one();
+  thread_.join();
+  innermost = outer_;
+  erase_progress();
+}
+
+void ElapsedLine::show_seconds() {
+  const auto start = Clock::now();
+  std::unique_lock lock(mutex_);
+  for (int seconds = 1;; ++seconds) {
+    const auto due = start + std::chrono::seconds(seconds);
+    if (over_changed_.wait_until(lock, due, [this] { return over_; })) return;
+    if (bars == 0 && innermost == this) show(fmt::format("{}: {} s", title_, seconds));
+  }
 }
 
 }  // namespace sextant::app

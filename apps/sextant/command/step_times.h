@@ -14,15 +14,13 @@
 
 namespace sextant::app {
 
-/// Milliseconds of each step of a command, in the order they ran.
+/// Milliseconds of each step of a command, in the order they ran. A step of more than a second is
+/// shown on a terminal while it runs.
 class StepTimes {
  public:
-  StepTimes() { stop_on_interrupt(); }
-
-  /// Does not begin the step after Ctrl-C.
   template <class Work>
   auto time(const char* step, const Context& context, const Work& work) {
-    throw_if_interrupted();
+    const ElapsedLine line(step);
     const auto start = std::chrono::steady_clock::now();
     const auto note = [&] {
       context.synchronize();

@@ -15,9 +15,8 @@ void add_described_surface(CLI::App& command, DescribedSurfaceOptions& options) 
   add_flags(command, options.triangulate, "mesh");
 }
 
-Surface read_described_surface(const Context& context, const DescribedSurfaceOptions& options,
-                               bool with_triangles, StepTimes& times) {
-  Surface surface = read_surface_input(context, options.input, times);
+void complete_surface(const Context& context, const DescribedSurfaceOptions& options,
+                      bool with_triangles, Surface& surface, StepTimes& times) {
   if (surface.organised()) surface.triangles = {};  // those of the pixels count
   if (options.new_normals || surface.normals.empty()) {
     times.time("normals", context, [&] { estimate_normals(context, surface, options.normals); });
@@ -29,7 +28,6 @@ Surface read_described_surface(const Context& context, const DescribedSurfaceOpt
   }
   require(surface.resolution_m > 0, options.input.file, ": its ", surface.size(),
           " points are no surface: no two of them are neighbours");
-  return surface;
 }
 
 const char* kind_of(const Surface& surface) {

@@ -20,11 +20,11 @@ struct DescribedSurfaceOptions {
 
 void add_described_surface(CLI::App& command, DescribedSurfaceOptions& options);
 
-/// A surface to be described, with normals and resolution. Normals are those of the file; else
-/// estimate_normals makes them. The pixels of an organised surface are linked to triangles where
-/// the caller wants some. Error when it has no resolution.
-Surface read_described_surface(const Context& context, const DescribedSurfaceOptions& options,
-                               bool with_triangles, StepTimes& times);
+/// Gives a surface that was read what a description needs: normals and resolution. Normals are
+/// those of the file; else estimate_normals makes them. The pixels of an organised surface are
+/// linked to triangles where the caller wants some. Error when it has no resolution.
+void complete_surface(const Context& context, const DescribedSurfaceOptions& options,
+                      bool with_triangles, Surface& surface, StepTimes& times);
 
 /// "organised cloud", "mesh" or "cloud".
 const char* kind_of(const Surface& surface);

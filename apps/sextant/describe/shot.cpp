@@ -54,6 +54,8 @@ Keypoints choose_keypoints(const Context& context, const Surface& surface,
     const IssOptions iss = resolved(options.iss, resolution_m);
     result.facts["iss"] = options_to_json(iss);
     result.indices = iss_keypoints(context, surface, iss);
+  } else if (choice == KeypointChoice::kAll && options.keep_invalid) {
+    result.indices = copy(context, drawn(surface.size(), 0, options.seed));  // holes, too
   } else {
     result.indices = finite_points(context, surface.points);
     if (choice == KeypointChoice::kRandom && count == 0) count = kRandomKeypoints;
@@ -175,9 +177,6 @@ nlohmann::json mean_and_median(std::vector<double> numbers) {
 Description describe_shot(const Context& context, const Surface& surface,
                           const DescribeOptions& options, StepTimes& times) {
   const ShotOptions shot = shot_options(options, surface.resolution_m);
-  require(shot.content == ShotContent::kShape || !surface.colors.empty(), "--descriptor ",
-          name_of(options.descriptor, kDescriptorKinds),
-          ": the input has no colours; pass --color IMAGE with a depth map, or a cloud with rgb");
   const Keypoints keypoints =
       times.time("keypoints", context, [&] { return choose_keypoints(context, surface, options); });
   const ShotParcel found =
@@ -188,7 +187,11 @@ Description describe_shot(const Context& context, const Surface& surface,
   description.file.kind = options.descriptor;
   description.file.size_m = shot.radius_m;
   const ShotCounts counts = counts_of(on_host[found.status]);
-  const View<const std::int32_t> neighbours = on_host[found.neighbours];
+  std::vector<double> neighbours;
+  for (std::int64_t i = 0; i < on_host[found.status].size; ++i) {
+    if (on_host[found.status][i] == ShotStatus::kNotFinite) continue;
+    neighbours.push_back(on_host[found.neighbours][i]);
+  }
   description.facts = {{"keypoints", keypoints.facts},
                        {"described", counts.described},
                        {"invalid",
@@ -196,7 +199,7 @@ Description describe_shot(const Context& context, const Surface& surface,
                          {"no_frame", counts.no_frame},
                          {"too_few", counts.too_few},
                          {"no_vote", counts.no_vote}}},
-                       {"neighbours", mean_and_median({neighbours.begin(), neighbours.end()})},
+                       {"neighbours", mean_and_median(std::move(neighbours))},
                        {"options", options_to_json(shot)}};
   description.text = text_of(description, counts, shot.radius_m);
   return description;

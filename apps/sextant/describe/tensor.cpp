@@ -87,15 +87,7 @@ std::vector<double> triangle_counts(const Context& context, const Surface& surfa
 
 Description describe_tensors(const Context& context, const Surface& surface,
                              const DescribeOptions& options, StepTimes& times) {
-  require(
-      surface.organised() || !surface.triangles.empty(),
-      "--descriptor tensor: the input has no triangles; give a depth map, an organised cloud or "
-      "a mesh");
   const bool all = options.keypoints == KeypointChoice::kAll;
-  require(all || options.keypoints == KeypointChoice::kDefault ||
-              options.keypoints == KeypointChoice::kRandom,
-          "--keypoints ", name_of(options.keypoints, kKeypointChoices),
-          ": tensors stand on pairs of points; use random or all");
   PairsOptions pairs_options = options.pairs;
   pairs_options.seed = options.seed;
   const Buffer<PointPair> pairs =

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/command/end_by_signal.h"
 #include "sextant/core/error.h"
 #include "sextant/io/pcd.h"
 
@@ -30,6 +31,7 @@ class ScratchFolder {
     std::string name = (fs::temp_directory_path() / "sextant_peer_XXXXXX").string();
     if (!mkdtemp(name.data())) fail(name, ": cannot be made: ", std::strerror(errno));
     path_ = name;
+    removed_by_signal_.emplace(path_);
   }
   ~ScratchFolder() {
     std::error_code ignored;
@@ -42,6 +44,7 @@ class ScratchFolder {
 
  private:
   fs::path path_;
+  std::optional<RemovedBySignal> removed_by_signal_;
 };
 
 /// The program, or nothing where it was not built.

@@ -6,6 +6,7 @@
 
 #include "sextant/core/error.h"
 #include "sextant/io/file.h"
+#include "sextant/io/image_file.h"
 #include "sextant/io/jpeg.h"
 #include "sextant/io/png.h"
 
@@ -25,8 +26,10 @@ std::string lower_extension(const std::filesystem::path& path) {
 }
 
 FileKind kind_of_content(const std::filesystem::path& path) {
+  require(!path.empty(), "the name of an input is empty");
   FileReader reader(path);
   const std::span<const std::byte> start = reader.peek(8);
+  require(!start.empty(), path.string(), ": is empty");
   if (is_png(start) || is_jpeg(start)) return FileKind::kImage;
   if (lower_extension(path) == ".json") return FileKind::kCamera;
   return FileKind::kGeometry;
@@ -42,6 +45,12 @@ FileKind kind_of_extension(const std::filesystem::path& path) {
   }
   fail(path.string(), ": unknown extension '", extension,
        "'; use .ply, .pcd, .obj, .vtk, .png or .jpg");
+}
+
+Image<Rgb8> read_color_image(const std::string& file) {
+  require(!is_depth_image(image_info(file)), "--color: ", file,
+          " is a 16-bit depth map, not a colour image");
+  return read_image(file);
 }
 
 bool is_depth_image(const ImageInfo& info) { return info.channels == 1 && info.bit_depth == 16; }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "sextant/core/image.h"
 #include "sextant/io/image_info.h"
 
 namespace sextant::app {
@@ -24,5 +25,8 @@ std::string lower_extension(const std::filesystem::path& path);
 
 /// A grey image of 16 bits is a depth map here.
 bool is_depth_image(const ImageInfo& info);
+
+/// The image that --color names, on the host; Error where it is a depth map.
+Image<Rgb8> read_color_image(const std::string& file);
 
 }  // namespace sextant::app

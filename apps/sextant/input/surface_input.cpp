@@ -31,7 +31,7 @@ Surface read_depth(const Context& context, const SurfaceInput& input, StepTimes&
     return times.time("deproject", context,
                       [&] { return surface_from_depth(context, depth_m, camera.camera); });
   }
-  const Image<Rgb8> color = copy(context, read_image(input.color));
+  const Image<Rgb8> color = copy(context, read_color_image(input.color));
   require(color.width() == depth_m.width() && color.height() == depth_m.height(), input.color, ": ",
           color.width(), " x ", color.height(), " px, but the depth has ", depth_m.width(), " x ",
           depth_m.height(), "; 'sextant depth' colours a cloud by an image of another camera");
@@ -84,13 +84,17 @@ void add_surface_input(CLI::App& command, SurfaceInput& input) {
       .add_option("--unit-m", input.unit_m,
                   "metres per unit of the input (default: 1 for clouds; for depth maps what the "
                   "camera file says, else 0.001)")
-      ->check(CLI::Range(1e-9, 1e9));
+      ->check(within<double>({1e-9, 1e9}));
 }
 
 void add_depth_input(CLI::App& command, SurfaceInput& input) {
   command.add_option("--color", input.color, "colour image registered to a depth map");
   command.add_flag("--filter", input.filter, "bilateral filter of a depth map");
   add_flags(command, input.bilateral, "filter");
+}
+
+std::vector<InputFile> input_files(const SurfaceInput& input) {
+  return {{"INPUT", input.file}, {"--camera", input.camera}, {"--color", input.color}};
 }
 
 Surface read_surface_input(const Context& context, const SurfaceInput& input, StepTimes& times) {

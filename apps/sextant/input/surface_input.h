@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "apps/sextant/command/files.h"
 #include "apps/sextant/command/step_times.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/geometry/surface.h"
@@ -26,6 +27,9 @@ struct SurfaceInput {
 void add_surface_input(CLI::App& command, SurfaceInput& input);
 /// Flags to filter and colour a depth map.
 void add_depth_input(CLI::App& command, SurfaceInput& input);
+
+/// The files that it names.
+std::vector<InputFile> input_files(const SurfaceInput& input);
 
 /// The surface on the context's device. A depth map becomes an organised one with its camera; a
 /// mesh without normals gets those of its triangles; whether the rows of a cloud are those of a

@@ -213,6 +213,37 @@ TEST(WriteFile, ReportsAFullDiskAndMissingFolders) {
                        "is a folder"));
 }
 
+TEST(WriteFile, CheckingSaysBeforehandWhatWritingWould) {
+  const TemporaryFolder folder;
+  for (const std::filesystem::path& path : {folder / "nowhere/file.png", folder.path()}) {
+    EXPECT_EQ(error_message([&] { check_writable(path); }),
+              error_message([&] { write_file_atomically(path, pattern(10)); }));
+  }
+  check_writable(folder / "new");
+  check_writable("/dev/null");
+  EXPECT_EQ(files_in(folder.path()), 0u);
+}
+
+/// What a program does that a signal ends in the middle of a write.
+TEST(WriteFile, UnfinishedFilesCanBeRemoved) {
+  const TemporaryFolder folder;
+  put(folder / "file", pattern(3));
+  const std::string message = error_message([&] {
+    write_file_atomically(folder / "file", [&](FileWriter& writer) {
+      writer.write(pattern(1000));
+      writer.flush();
+      EXPECT_EQ(files_in(folder.path()), 2u);
+      const auto lock = remove_unfinished_files();
+      EXPECT_EQ(files_in(folder.path()), 1u);
+    });
+  });
+  EXPECT_TRUE(mentions(message, "cannot be replaced"));
+  EXPECT_TRUE(same(read_file(folder / "file"), pattern(3)));
+  EXPECT_EQ(files_in(folder.path()), 1u);
+  write_file_atomically(folder / "file", pattern(5));
+  EXPECT_TRUE(same(read_file(folder / "file"), pattern(5)));
+}
+
 TEST(WriteFile, LeavesDevicesAndLinksInPlace) {
   write_file_atomically("/dev/null", pattern(10));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
