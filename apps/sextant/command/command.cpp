@@ -13,6 +13,16 @@
 
 namespace sextant::app {
 
+namespace {
+
+/// All remarks of this run, for the document.
+std::vector<std::string>& notes() {
+  static std::vector<std::string> all;
+  return all;
+}
+
+}  // namespace
+
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
                       const std::string& example, CommonOptions& options) {
   CLI::App* command = app.add_subcommand(name, description);
@@ -64,7 +74,9 @@ void Result::wrote(const char* key, const std::vector<std::string>& files) {
 }
 
 void print_result(const CommonOptions& options, const Result& result) {
-  const std::string output = options.json ? result.document.dump(2) + "\n" : result.text;
+  nlohmann::json document = result.document;
+  if (!notes().empty()) document["notes"] = notes();
+  const std::string output = options.json ? document.dump(2) + "\n" : result.text;
   const bool written = std::fwrite(output.data(), 1, output.size(), stdout) == output.size() &&
                        std::fflush(stdout) == 0;
   require(written, "cannot write to standard output");
@@ -77,7 +89,10 @@ void require_an_output(std::initializer_list<std::string_view> files, const std:
   throw CLI::ValidationError("nothing to write: pass " + flags);
 }
 
-void note(const std::string& text) { fmt::print(stderr, "{}\n", text); }
+void note(const std::string& text) {
+  notes().push_back(text);
+  fmt::print(stderr, "{}\n", text);
+}
 
 void note_dropped(const std::string& file, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {

@@ -18,7 +18,11 @@ void add_described_surface(CLI::App& command, DescribedSurfaceOptions& options) 
 Surface read_described_surface(const Context& context, const DescribedSurfaceOptions& options,
                                bool with_triangles, StepTimes& times) {
   Surface surface = read_surface_input(context, options.input, times);
-  if (surface.organised()) surface.triangles = {};  // those of the pixels count
+  if (has_camera_rows(context, surface)) {
+    surface.triangles = {};  // those of the pixels count
+  } else {
+    surface.width = surface.height = 0;  // rows that are no camera's mean nothing
+  }
   if (options.new_normals || surface.normals.empty()) {
     times.time("normals", context, [&] { estimate_normals(context, surface, options.normals); });
   }
