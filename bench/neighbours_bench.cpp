@@ -209,7 +209,9 @@ void compare_normals(const Context& context, const Scan& scan, const PclCloud::C
                      std::vector<Row>& rows) {
   const std::string what = scan.name + ", normals, k = 15";
   std::vector<Vec3f> nano(scan.points.size());
-  const auto ours = [&] { return estimate_cloud_normals(context, view_of(scan.points)); };
+  const auto ours = [&] {
+    return estimate_cloud_normals(context, view_of(scan.points), {.k = 15});
+  };
   compare(
       what, "NormalEstimationOMP", ours, [&] { pcl_normals(cloud); }, 3.0, rows);
   compare(
@@ -347,7 +349,7 @@ std::vector<Contest> contests() {
   State& s = *state;
   for (const Vec3f& p : s.scan.points) s.cloud->push_back({p.x, p.y, p.z});
   return {{"cloud normals, k = 15, " + std::to_string(s.scan.points.size()) + " points",
-           [state, &s] { estimate_cloud_normals(s.context, view_of(s.scan.points)); },
+           [state, &s] { estimate_cloud_normals(s.context, view_of(s.scan.points), {.k = 15}); },
            {{"NormalEstimationOMP", [&s] { pcl_normals(s.cloud); }},
             {"nanoflann + PCA", [&s] { nanoflann_normals(s.scan.points, s.normals); }}}},
           {"15 nearest of every point, " + std::to_string(s.scan.points.size()) + " points",

@@ -70,7 +70,7 @@ inline std::vector<TestCloud> test_clouds(std::uint64_t seed) {
     return Vec3f{p.x, p.y, 0.5f};
   });
   add("collinear", 300, [=](int i) { return Vec3f{1, 2, 3} * any(i).x; });
-  add("coincident", 300, [](int) { return Vec3f{0.1f, -0.2f, 3.0f}; });
+  add("coincident", 200, [](int) { return Vec3f{0.1f, -0.2f, 3.0f}; });
   add("coincident in pairs", 300, [=](int i) { return any(i / 2); });
   add("lattice", 9 * 9 * 9, [=](int i) {
     return Vec3f{number(i % 9), number(i / 9 % 9), number(i / 81)} * 0.25f;

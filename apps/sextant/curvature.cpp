@@ -9,12 +9,14 @@
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/input/sensor_cloud.h"
 #include "apps/sextant/input/surface_input.h"
+#include "apps/sextant/picture/cloud_picture.h"
 #include "apps/sextant/picture/curvature_picture.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
-#include "sextant/surface/cloud_curvature.h"
+#include "sextant/render/color_map.h"
 #include "sextant/surface/curvature_measures.h"
 #include "sextant/surface/surface_operations.h"
 
@@ -33,14 +35,8 @@ struct CurvatureCommand {
   std::vector<float> viewpoint_m;  ///< x y z, or nothing
 };
 
-/// One of each for every point, on the host.
-struct PointCurvatures {
-  Buffer<float> k1_per_m, k2_per_m;
-  Buffer<Vec3f> direction1, normals, points;
-};
-
 /// The options of clouds are a part of those of images.
-CloudCurvatureOptions cloud_options(const CurvatureCommand& command, const Cloud& cloud) {
+CloudCurvatureOptions cloud_options(const CurvatureCommand& command) {
   CloudCurvatureOptions options;
   options.radius_m = command.options.radius_m;
   options.iterations = command.options.iterations;
@@ -50,42 +46,32 @@ CloudCurvatureOptions cloud_options(const CurvatureCommand& command, const Cloud
   options.remove_bias = command.options.remove_bias;
   options.least_samples = command.options.least_samples;
   options.clamp_per_m = command.options.clamp_per_m;
-  options.viewpoint_m = cast<float>(cloud.world_from_sensor.translation);
   if (!command.viewpoint_m.empty()) {
     options.viewpoint_m = {command.viewpoint_m[0], command.viewpoint_m[1], command.viewpoint_m[2]};
   }
   return options;
 }
 
-PointCurvatures estimate(const Context& context, const Surface& surface,
-                         const CurvatureCommand& command, bool by_pixels, StepTimes& times) {
-  const auto on_host = [&](const auto& buffer) { return to_host_buffer(context, buffer); };
-  if (by_pixels) {
-    const ImageView<const Vec3f> points = surface.point_image();
-    const Image<Vec3f> normals =
-        times.time("normals", context, [&] { return estimate_normals(context, points); });
-    const Curvature found = times.time("curvature", context, [&] {
-      return estimate_curvature(context, points, normals, command.options);
-    });
-    return {on_host(found.k1_per_m.pixels()), on_host(found.k2_per_m.pixels()),
-            on_host(found.direction1.pixels()), on_host(found.normals.pixels()),
-            on_host(found.points.pixels())};
-  }
-  CloudCurvatureOptions options = cloud_options(command, surface);
-  if (!(options.radius_m > 0)) {
-    const float radius_m =
-        times.time("radius", context, [&] { return curvature_radius_m(context, surface.points); });
-    if (radius_m > 0) options.radius_m = radius_m;
-  }
-  const CloudCurvature found = times.time("curvature", context, [&] {
-    return estimate_cloud_curvature(context, surface.points, surface.normals, options);
-  });
-  return {on_host(found.k1_per_m), on_host(found.k2_per_m), on_host(found.direction1),
-          on_host(found.normals), on_host(found.points)};
+CloudCurvature on_host(const Context& context, const CloudCurvature& found) {
+  const auto host = [&](const auto& buffer) { return to_host_buffer(context, buffer); };
+  return {host(found.k1_per_m), host(found.k2_per_m), host(found.direction1),
+          host(found.normals),  host(found.points),   host(found.valid)};
+}
+
+/// The colours of (k1, k2) with their key: in the rows of the image, or as a map of the cloud.
+Image<Rgb8> picture_of(const Cloud& cloud, const CloudCurvature& found, float limit_per_m) {
+  const bool rows = cloud.organised();
+  const int width = rows ? cloud.width : static_cast<int>(cloud.size());
+  const int height = rows ? cloud.height : 1;
+  const ImageView<const float> k1{found.k1_per_m.data(), width, height, width, {}};
+  const ImageView<const float> k2{found.k2_per_m.data(), width, height, width, {}};
+  Image<Rgb8> colors = curvature_map(k1, k2, limit_per_m);
+  if (!rows) colors = cloud_picture(cloud.points, colors.pixels());
+  return with_curvature_key(colors, limit_per_m);
 }
 
 /// The values as properties of the cloud's points.
-void attach(Cloud& cloud, PointCurvatures& found, bool denoised) {
+void attach(Cloud& cloud, CloudCurvature& found, bool denoised) {
   const auto size = static_cast<std::size_t>(cloud.size());
   constexpr const char* kNames[] = {"mean",         "gaussian",     "shape_index", "curvedness",
                                     "direction1_x", "direction1_y", "direction1_z"};
@@ -161,17 +147,17 @@ void check_flags(const CLI::App& command, const std::string& file) {
 void run(const CLI::App& flags, const CurvatureCommand& command) {
   const Context context = context_for(command.common);
   StepTimes times;
-  const Surface surface = read_surface_input(context, command.input, times);
-  require(command.picture.empty() || surface.organised(), "--picture: the points of ",
-          command.input.file, " are in no rows");
-  const bool by_pixels = command.viewpoint_m.empty() && has_camera_rows(context, surface);
-  if (surface.organised() && !by_pixels && command.viewpoint_m.empty()) {
-    note(command.input.file +
-         ": its rows are not those of a camera at the origin, so its points are taken in any order;"
-         " --viewpoint-m says where the sensor stood");
-  }
+  Surface surface = read_surface_input(context, command.input, times);
+  const nlohmann::json rows = rows_to_json(surface);
+  // Who says where the sensor stood asks for neighbours.
+  if (!command.viewpoint_m.empty()) surface.camera_rows = false;
+  const bool by_pixels = has_camera_rows(context, surface);
   if (!by_pixels) check_flags(flags, command.input.file);
-  PointCurvatures found = estimate(context, surface, command, by_pixels, times);
+  CloudCurvature found = times.time("curvature", context, [&] {
+    return on_host(context, estimate_curvature(context, surface,
+                                               {.organised = command.options,
+                                                .unorganised = cloud_options(command)}));
+  });
   const auto valid = std::count_if(found.k1_per_m.host().begin(), found.k1_per_m.host().end(),
                                    [](float k) { return std::isfinite(k); });
   Result result;
@@ -180,6 +166,7 @@ void run(const CLI::App& flags, const CurvatureCommand& command) {
                      {"points", surface.size()},
                      {"curvatures", valid},
                      {"organised", surface.organised()},
+                     {"rows", rows},
                      {"patches", by_pixels ? "pixels" : "neighbours"},
                      {"k1_per_m", quantiles(found.k1_per_m)},
                      {"k2_per_m", quantiles(found.k2_per_m)},
@@ -187,13 +174,11 @@ void run(const CLI::App& flags, const CurvatureCommand& command) {
   result.text = fmt::format("{}: curvature of {} of {} points ({})\n", command.input.file, valid,
                             surface.size(), times.text());
   if (!command.picture.empty()) {
-    const ImageView<const float> k1{
-        found.k1_per_m.data(), surface.width, surface.height, surface.width, {}};
-    const ImageView<const float> k2{
-        found.k2_per_m.data(), surface.width, surface.height, surface.width, {}};
-    const float limit_per_m =
-        command.limit_per_m > 0 ? command.limit_per_m : fitting_limit_per_m(k1, k2);
-    write_image(command.picture, curvature_picture(k1, k2, limit_per_m));
+    const float limit_per_m = command.limit_per_m > 0
+                                  ? command.limit_per_m
+                                  : fitting_limit_per_m(found.k1_per_m, found.k2_per_m);
+    const Cloud cloud = to_host(context, static_cast<const Cloud&>(surface));
+    write_image(command.picture, picture_of(cloud, found, limit_per_m));
     result.document["limit_per_m"] = limit_per_m;
     result.wrote("picture", command.picture);
   }
@@ -221,8 +206,9 @@ void add_curvature(CLI::App& app) {
   command->add_option("-o,--output", state->output,
                       "cloud with k1, k2, mean, gaussian, shape_index, curvedness, direction1 and "
                       "the normals of the fit (PLY, PCD, VTK)");
-  command->add_option("--picture", state->picture,
-                      "image in the colours of (k1, k2), with their key");
+  command->add_option(
+      "--picture", state->picture,
+      "image in the colours of (k1, k2), with their key; clouds in no rows as a map");
   command->add_flag("--denoised", state->denoised,
                     "write the points on the fitted surfaces instead of the measured ones");
   command

@@ -100,7 +100,7 @@ void run(const CLI::App& flags, const DescribeCommand& command) {
   StepTimes times;
   const bool tensor = command.options.descriptor == DescriptorKind::kTensor;
   const bool with_triangles = tensor || !command.picture.empty();
-  Surface surface = read_surface_input(context, command.surface.input, times);
+  Surface surface = read_described_surface(context, command.surface, times);
   check_described_input(flags, surface, command.surface, command.options, with_triangles);
   complete_surface(context, command.surface, with_triangles, surface, times);
   Description description =

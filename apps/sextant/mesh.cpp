@@ -6,6 +6,7 @@
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/input/sensor_cloud.h"
 #include "apps/sextant/input/surface_input.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/geometry/mesh.h"
@@ -73,14 +74,15 @@ TriangleMesh compact(const Cloud& cloud, const Buffer<Vec3i>& triangles,
 }
 
 /// The meshed pixels as a lamp beside the camera shows them; the others black.
-Image<Rgb8> picture_of(const Cloud& cloud, const std::vector<char>& used) {
+Image<Rgb8> picture_of(const Cloud& cloud, const Vec3f& camera_m, const std::vector<char>& used) {
   Image<Rgb8> picture(Context::cpu(), cloud.width, cloud.height);
   for (std::size_t i = 0; i < used.size(); ++i) {
     if (!used[i]) {
       picture.pixels().host()[i] = {};
       continue;
     }
-    const float facing = -dot(cloud.normals.host()[i], normalized(cloud.points.host()[i]));
+    const float facing =
+        -dot(cloud.normals.host()[i], normalized(cloud.points.host()[i] - camera_m));
     const auto level = static_cast<std::uint8_t>(std::clamp(40.0f + 215.0f * facing, 0.0f, 255.0f));
     picture.pixels().host()[i] = {level, level, level};
   }
@@ -107,6 +109,8 @@ void run(const MeshCommand& command) {
   StepTimes times;
   Surface surface = read_surface_input(context, command.input, times);
   require_organised(surface, command.input.file);
+  require(has_camera_rows(context, surface), command.input.file,
+          ": its rows are not those of a camera, so there is no surface between its pixels");
   times.time("normals", context,
              [&] { estimate_normals(context, surface, {.organised = command.normals}); });
   const SurfaceStatistics statistics = times.time("triangulate", context, [&] {
@@ -122,6 +126,7 @@ void run(const MeshCommand& command) {
       {"input", command.input.file},
       {"device", to_string(context.device())},
       {"points", on_host.size()},
+      {"rows", rows_to_json(surface)},
       {"vertices", vertices},
       {"triangles", triangles.size()},
       {"statistics", to_json(statistics, edge_limits(statistics, command.triangulate))},
@@ -130,7 +135,7 @@ void run(const MeshCommand& command) {
                             command.input.file, triangles.size(), vertices, on_host.size(),
                             1000 * statistics.resolution_m, times.text());
   if (!command.picture.empty()) {
-    write_image(command.picture, picture_of(on_host, used));
+    write_image(command.picture, picture_of(on_host, viewpoint_or_sensor(surface, {}), used));
     result.wrote("picture", command.picture);
   }
   if (!command.output.empty()) {

@@ -8,16 +8,15 @@
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/input/sensor_cloud.h"
 #include "apps/sextant/input/surface_input.h"
 #include "apps/sextant/picture/cloud_picture.h"
 #include "apps/sextant/subcommands.h"
+#include "apps/sextant/voting/saliency.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
 #include "sextant/render/color_map.h"
-#include "sextant/surface/cloud_curvature.h"
-#include "sextant/surface/cloud_normals.h"
-#include "sextant/surface/cloud_resolution.h"
-#include "sextant/surface/voting.h"
+#include "sextant/surface/surface_operations.h"
 
 namespace sextant::app {
 
@@ -43,12 +42,12 @@ struct NormalsCommand {
   std::string picture;
 };
 
-/// Depth maps err along their rays. Scans are noisy, so weights are the default for clouds; a
-/// number of neighbours or a radius asks for the plain plane.
-Method method_for(const NormalsCommand& command, bool organised, bool neighbours_given) {
+/// Depth maps err along their rays; for clouds CloudNormalsOptions decides.
+Method method_for(const NormalsCommand& command, bool camera_rows) {
   if (command.method != Method::kAutomatic) return command.method;
-  if (organised) return Method::kRay;
-  return neighbours_given ? Method::kPca : Method::kWeighted;
+  if (camera_rows) return Method::kRay;
+  return method_of(command.unorganised) == CloudNormalsMethod::kPca ? Method::kPca
+                                                                    : Method::kWeighted;
 }
 
 /// The flags that a method listens to, of points in the rows of an image or in any order.
@@ -86,86 +85,48 @@ void check_flags(const CLI::App& command, const std::string& file, Method method
                   file, organised ? "the rows of an image" : "points in any order"));
 }
 
-Buffer<Vec3f> window_normals(const Context& context, const Surface& surface, NormalsOptions options,
-                             NormalsMethod method) {
+/// By windows of pixels.
+void window_normals(const Context& context, Surface& surface, NormalsOptions options,
+                    NormalsMethod method) {
   options.method = method;
-  return std::move(estimate_normals(context, surface.point_image(), options).pixels());
+  estimate_normals(context, surface, {.organised = options});
 }
 
-/// Adds what voting says of the points, and returns their normals.
-Buffer<Vec3f> voted_normals(const Context& context, const NormalsCommand& command,
-                            Surface& surface) {
-  VotingOptions options = command.voting;
-  options.sigma_m = command.unorganised.sigma_m;
-  options.orient = true;
-  options.viewpoint_m = command.unorganised.viewpoint_m;
-  VotingResult result = vote(context, surface.points, options);
-  const std::vector<Saliency> saliencies = to_host(context, result.saliencies);
-  const auto attach = [&](const char* name, float Saliency::*value) {
-    std::vector<float> values;
-    for (const Saliency& saliency : saliencies) values.push_back(saliency.*value);
-    std::erase_if(surface.attributes, [&](const Attribute& a) { return a.name == name; });
-    surface.attributes.push_back({name, copy(context, values)});
-  };
-  attach("stick", &Saliency::stick);
-  attach("plate", &Saliency::plate);
-  attach("ball", &Saliency::ball);
-  attach("confidence", &Saliency::confidence);
-  return std::move(result.normals);
+/// By neighbours, whether the points have rows or not.
+Buffer<Vec3f> neighbour_normals(const Context& context, const Surface& surface,
+                                CloudNormalsOptions options, CloudNormalsMethod method) {
+  options.method = method;
+  return estimate_cloud_normals(context, surface.points, options);
 }
 
-/// Normals of the quadrics that curvature is read from.
-Buffer<Vec3f> quadric_normals(const Context& context, const NormalsCommand& command,
-                              const Surface& surface) {
-  if (surface.organised()) {
-    const Image<Vec3f> first = estimate_normals(context, surface.point_image());
-    return std::move(estimate_curvature(context, surface.point_image(), first).normals.pixels());
-  }
-  CloudCurvatureOptions options;
-  options.radius_m = command.unorganised.radius_m;
-  options.viewpoint_m = command.unorganised.viewpoint_m;
-  return std::move(estimate_cloud_curvature(context, surface.points, {}, options).normals);
-}
-
-Buffer<Vec3f> normals_by(Method method, const Context& context, const NormalsCommand& command,
-                         Surface& surface) {
+void normals_by(Method method, const Context& context, const NormalsCommand& command,
+                Surface& surface) {
+  const bool camera_rows = has_camera_rows(context, surface);
   CloudNormalsOptions unorganised = command.unorganised;
-  switch (method) {
-    case Method::kVoting:
-      return voted_normals(context, command, surface);
-    case Method::kWeighted:
-      unorganised.method = CloudNormalsMethod::kWeighted;
-      return estimate_cloud_normals(context, surface.points, unorganised);
-    case Method::kQuadric:
-      return quadric_normals(context, command, surface);
-    case Method::kPca:
-      return surface.organised()
-                 ? window_normals(context, surface, command.organised, NormalsMethod::kPca)
-                 : estimate_cloud_normals(context, surface.points, unorganised);
-    default:
-      return window_normals(context, surface, command.organised, NormalsMethod::kRay);
+  unorganised.viewpoint_m = viewpoint_or_sensor(surface, unorganised.viewpoint_m);
+  if (method == Method::kVoting) {
+    VotingOptions options = command.voting;
+    options.sigma_m = unorganised.sigma_m;
+    options.orient = true;
+    options.viewpoint_m = unorganised.viewpoint_m;
+    surface.normals = vote_on(context, surface, options);
+  } else if (method == Method::kWeighted) {
+    surface.normals =
+        neighbour_normals(context, surface, unorganised, CloudNormalsMethod::kWeighted);
+  } else if (method == Method::kQuadric) {
+    surface.normals = {};
+    SurfaceCurvatureOptions options;
+    options.unorganised.radius_m = unorganised.radius_m;
+    options.unorganised.viewpoint_m = unorganised.viewpoint_m;
+    surface.normals = std::move(estimate_curvature(context, surface, options).normals);
+  } else if (method == Method::kPca && !camera_rows) {
+    surface.normals = neighbour_normals(context, surface, unorganised, CloudNormalsMethod::kPca);
+  } else {
+    require(camera_rows, "--method ray: ", command.input.file,
+            " has no rows of a camera; take another method");
+    window_normals(context, surface, command.organised,
+                   method == Method::kPca ? NormalsMethod::kPca : NormalsMethod::kRay);
   }
-}
-
-/// The shares of λ1: stick red, plate green, ball blue. A plane is half stick and half ball, so
-/// surfaces are purple, curves green and scattered points blue.
-std::vector<Rgb8> saliency_colors(const Cloud& cloud) {
-  const auto values = [&](std::string_view name) {
-    return std::find_if(cloud.attributes.begin(), cloud.attributes.end(),
-                        [&](const Attribute& a) { return a.name == name; })
-        ->values.host();
-  };
-  const auto stick = values("stick"), plate = values("plate"), ball = values("ball");
-  std::vector<Rgb8> colors;
-  for (std::size_t i = 0; i < stick.size(); ++i) {
-    const float most = stick[i] + plate[i] + ball[i];
-    const auto shade = [&](float part) {
-      const float share = part / most;
-      return static_cast<std::uint8_t>(share > 0.0f ? 255.0f * std::sqrt(share) + 0.5f : 0.0f);
-    };
-    colors.push_back({shade(stick[i]), shade(plate[i]), shade(ball[i])});
-  }
-  return colors;
 }
 
 /// The normals as colours or, by voting, the saliencies: in the rows of the image, or as a map.
@@ -183,22 +144,20 @@ void run(const CLI::App& flags, const NormalsCommand& command) {
   const Context context = context_for(command.common);
   StepTimes times;
   Surface surface = read_surface_input(context, command.input, times);
-  const bool neighbours_given = is_given(flags, "--k") || is_given(flags, "--radius-m");
-  const Method method = method_for(command, surface.organised(), neighbours_given);
-  if (method == Method::kRay) require_organised(surface, command.input.file);
-  check_flags(flags, command.input.file, method, surface.organised());
-  surface.normals =
-      times.time("normals", context, [&] { return normals_by(method, context, command, surface); });
+  const bool camera_rows = has_camera_rows(context, surface);
+  const Method method = method_for(command, camera_rows);
+  check_flags(flags, command.input.file, method, camera_rows);
+  times.time("normals", context, [&] { normals_by(method, context, command, surface); });
   TriangleMesh mesh;
   mesh.vertices = to_host(context, surface);
   const Cloud& vertices = mesh.vertices;
   const auto valid = std::count_if(vertices.normals.host().begin(), vertices.normals.host().end(),
                                    [](const Vec3f& n) { return is_finite(n); });
   Result result;
-  result.document = {{"input", command.input.file},       {"device", to_string(context.device())},
-                     {"points", vertices.size()},         {"normals", valid},
-                     {"organised", vertices.organised()}, {"method", name_of(method, kMethods)},
-                     {"times_ms", times.to_json()}};
+  result.document = {{"input", command.input.file},         {"device", to_string(context.device())},
+                     {"points", vertices.size()},           {"normals", valid},
+                     {"organised", vertices.organised()},   {"rows", rows_to_json(surface)},
+                     {"method", name_of(method, kMethods)}, {"times_ms", times.to_json()}};
   result.text = fmt::format("{}: {} normals for {} points ({})\n", command.input.file, valid,
                             vertices.size(), times.text());
   if (!command.picture.empty()) {
@@ -236,7 +195,9 @@ void add_normals(CLI::App& app) {
             }
           },
           "ray, pca and quadric for images; pca, weighted, voting and quadric for clouds (default: "
-          "ray for images, weighted for clouds, pca for clouds with --k or --radius-m)")
+          "ray for images, weighted for clouds, pca for clouds with --k or --radius-m); voting "
+          "adds "
+          "saliencies, but its normals are worse than weighted, and on depth frames than pca")
       ->check(CLI::IsMember({"ray", "pca", "weighted", "voting", "quadric"}));
   add_flags(*command, state->organised, {}, {"method"});
   add_flags(*command, state->unorganised, {}, {"method"});

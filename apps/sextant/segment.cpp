@@ -4,30 +4,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
+#include "apps/sextant/input/sensor_cloud.h"
 #include "apps/sextant/input/surface_input.h"
 #include "apps/sextant/subcommands.h"
+#include "apps/sextant/voting/saliency.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/png.h"
 #include "sextant/render/label_colors.h"
-#include "sextant/surface/cloud_normals.h"
-#include "sextant/surface/cloud_segment.h"
-#include "sextant/surface/normals.h"
+#include "sextant/surface/surface_operations.h"
 
 namespace sextant::app {
 
 namespace {
+
+/// Where stick, plate and ball saliencies come from, which find creases in clouds.
+enum class SaliencySource { kNone, kFile, kVoting };
+const std::map<std::string, SaliencySource> kSaliencySources{{"none", SaliencySource::kNone},
+                                                             {"file", SaliencySource::kFile},
+                                                             {"voting", SaliencySource::kVoting}};
 
 struct SegmentCommand {
   CommonOptions common;
   SurfaceInput input;
   SegmentOptions organised;
   CloudSegmentOptions unorganised;
+  SaliencySource saliency = SaliencySource::kNone;
   std::string output;
   std::string labels;
   std::string picture;
@@ -40,26 +48,31 @@ struct Regions {
   std::vector<SurfaceRegion> regions;
 };
 
+/// What the segmentation of the points in any order is told of creases.
+PointSaliency find_saliency(const Context& context, const SegmentCommand& command, Surface& surface,
+                            StepTimes& times) {
+  if (command.saliency == SaliencySource::kNone) return {};
+  if (command.saliency == SaliencySource::kVoting) {
+    times.time("voting", context, [&] {
+      VotingOptions options;
+      options.orient = true;
+      options.viewpoint_m = viewpoint_or_sensor(surface, {});
+      Buffer<Vec3f> normals = vote_on(context, surface, options);
+      if (surface.normals.empty()) surface.normals = std::move(normals);
+    });
+  }
+  return saliency_of(surface, command.input.file);
+}
+
 Regions find_regions(const Context& context, const SegmentCommand& command, Surface& surface,
                      StepTimes& times) {
-  const bool given = !surface.normals.empty();
-  if (surface.organised()) {
-    if (!given) {
-      surface.normals = times.time("normals", context, [&] {
-        return std::move(estimate_normals(context, surface.point_image()).pixels());
-      });
-    }
-    Segmentation found = times.time("segment", context, [&] {
-      return segment(context, surface.point_image(), surface.normal_image(), command.organised);
-    });
-    return {to_host(context, found.labels.pixels()), std::move(found.regions)};
-  }
-  if (!given) {
-    surface.normals = times.time("normals", context,
-                                 [&] { return estimate_cloud_normals(context, surface.points); });
+  const PointSaliency saliency = find_saliency(context, command, surface, times);
+  if (surface.normals.empty()) {
+    times.time("normals", context, [&] { estimate_normals(context, surface); });
   }
   CloudSegmentation found = times.time("segment", context, [&] {
-    return segment_cloud(context, surface.points, surface.normals, {}, command.unorganised);
+    return segment(context, surface,
+                   {.organised = command.organised, .unorganised = command.unorganised}, saliency);
   });
   return {to_host(context, found.labels), std::move(found.regions)};
 }
@@ -161,7 +174,8 @@ void run(const CLI::App& flags, const SegmentCommand& command) {
   if (!command.picture.empty() || !command.labels.empty()) {
     require_organised(surface, command.input.file);
   }
-  check_flags(flags, command.input.file, surface.organised());
+  check_flags(flags, command.input.file,
+              command.saliency == SaliencySource::kNone && has_camera_rows(context, surface));
   const Regions found = find_regions(context, command, surface, times);
   const auto in_regions = std::accumulate(
       found.regions.begin(), found.regions.end(), std::int64_t{0},
@@ -169,9 +183,13 @@ void run(const CLI::App& flags, const SegmentCommand& command) {
   nlohmann::json list = nlohmann::json::array();
   for (const SurfaceRegion& region : found.regions) list.push_back(to_json(region));
   Result result;
-  result.document = {{"input", command.input.file},     {"device", to_string(context.device())},
-                     {"points", surface.size()},        {"organised", surface.organised()},
-                     {"points_in_regions", in_regions}, {"regions", list},
+  result.document = {{"input", command.input.file},
+                     {"device", to_string(context.device())},
+                     {"points", surface.size()},
+                     {"organised", surface.organised()},
+                     {"rows", rows_to_json(surface)},
+                     {"points_in_regions", in_regions},
+                     {"regions", list},
                      {"times_ms", times.to_json()}};
   result.text = fmt::format("{}: {} regions with {} of {} points ({})\n{}", command.input.file,
                             found.regions.size(), in_regions, surface.size(), times.text(),
@@ -214,6 +232,13 @@ void add_segment(CLI::App& app) {
   command->add_option("--rows", state->rows, "regions that the table shows")
       ->check(within<int>({0, 1e6}))
       ->capture_default_str();
+  command
+      ->add_option("--saliency", state->saliency,
+                   "find creases by tensor voting's saliencies, the points taken in any order: "
+                   "none, file (its properties stick, plate, ball) or voting")
+      ->transform(CLI::CheckedTransformer(kSaliencySources, CLI::ignore_case))
+      ->type_name("NAME")
+      ->default_str("none");
   add_flags(*command, state->organised);
   // Images and clouds have these two in common.
   add_flags(*command, state->unorganised, {}, {"min_points", "merge_angle_rad"});

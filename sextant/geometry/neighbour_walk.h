@@ -24,7 +24,7 @@ struct GridFrame {
   float cell_m = 1.0f;
   float inverse_cell = 1.0f;
   Vec3i cells{1, 1, 1};          ///< number of cells along the axes
-  std::int32_t points = 0;       ///< finite points
+  std::int32_t points = 0;       ///< in cells
   std::int32_t used_cells = 0;   ///< occupied cells
   std::int32_t bricks = 0;       ///< occupied bricks
   std::uint32_t table_mask = 0;  ///< size of the hash table - 1
@@ -47,7 +47,8 @@ struct CellBox {
 
 /// A grid as kernels see it; trivially copyable.
 struct NeighbourGridView {
-  const GridPoint* points = nullptr;  ///< cell by cell, in a cell by index; holes at the end
+  /// Cell by cell, in a cell by index; at the end, as NaN, holes and copies that no cell holds.
+  const GridPoint* points = nullptr;
   const std::uint32_t* cell_first = nullptr;
   const detail::GridBrick* bricks = nullptr;
   const std::int32_t* table = nullptr;  ///< number of a brick -> its place in `bricks`, or -1
@@ -75,11 +76,11 @@ SEXTANT_HD inline int count_bits(std::uint64_t bits) {
 #endif
 }
 
-/// Monotone in the coordinate, which all proofs of completeness rest on; -1 and `cells` stand for
-/// everything outside the grid.
+/// Monotone in the coordinate, which all proofs of completeness rest on. The cells at the rim reach
+/// to infinity.
 SEXTANT_HD inline int cell_along(float coordinate, float low, float inverse_cell, int cells) {
   const float at = (coordinate - low) * inverse_cell;
-  return static_cast<int>(std::floor(clamp(at, -1.0f, static_cast<float>(cells))));
+  return static_cast<int>(clamp(at, 0.0f, static_cast<float>(cells - 1)));
 }
 SEXTANT_HD inline Vec3i cell_of(const GridFrame& frame, const Vec3f& p) {
   return {cell_along(p.x, frame.low.x, frame.inverse_cell, frame.cells.x),
@@ -87,7 +88,7 @@ SEXTANT_HD inline Vec3i cell_of(const GridFrame& frame, const Vec3f& p) {
           cell_along(p.z, frame.low.z, frame.inverse_cell, frame.cells.z)};
 }
 
-/// The box without what lies outside the grid; low > high where nothing is left.
+/// The box without what lies outside the grid.
 SEXTANT_HD inline CellBox clipped(const GridFrame& frame, const CellBox& box) {
   return {{max_of(box.low.x, 0), max_of(box.low.y, 0), max_of(box.low.z, 0)},
           {min_of(box.high.x, frame.cells.x - 1), min_of(box.high.y, frame.cells.y - 1),

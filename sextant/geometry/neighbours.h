@@ -10,8 +10,8 @@ namespace sextant {
 
 /// How large the cells of a grid are. Speed depends on it, answers do not.
 struct NeighbourGridOptions {
-  /// Edge of a cell; 0 takes the edge from the density of the points. It grows where the extent of
-  /// the points would need more than two million cells along an axis.
+  /// Edge of a cell; 0 takes the edge from the density of the points. A grid has up to two million
+  /// cells along an axis, about the middle of the points: those farther off share the last cells.
   float cell_m = 0.0f;
   float points_per_cell = 4.0f;  ///< what cell_m = 0 aims at, on average over the occupied cells
 
@@ -31,6 +31,12 @@ struct NeighbourGridOptions {
 /// Points sorted into the cells of a uniform grid, for neighbour search. Cells lie in bricks of
 /// 4 × 4 × 4 with a 64-bit mask of the occupied ones; only occupied bricks and cells take memory,
 /// so millimetres to kilometres fit alike. NaN and infinite points are in no cell.
+///
+/// Of more than kMostCopies points in exactly the same place the grid holds one, that with the
+/// lowest index; the others are holes. So time grows with the number of equal points, not with its
+/// square, and they count for nobody. Sensors make such points where they see nothing;
+/// clear_no_returns (no_returns.h) makes holes of all of them.
+///
 /// It takes about 80 bytes a point, allocated once for `capacity` points.
 class NeighbourGrid {
  public:
@@ -81,11 +87,11 @@ struct NearestNeighbours {
   Buffer<float> distances_sq;    ///< queries × k, in m²
 };
 
-/// Finds the k nearest points of each query. The result is exact, and the same on every device to
-/// the last bit. A point farther than 1.8e19 m, whose squared distance is no float, is not found.
-/// Time grows with the points in some 3 × 3 × 3 cells around a query. Points whose density varies
-/// by orders of magnitude make for cells with many or with no points, and slow searches. Does not
-/// wait for the device, in either form.
+/// Finds the k nearest points of each query among those that the grid holds. The result is exact,
+/// and the same on every device to the last bit. A point farther than 1.8e19 m, whose squared
+/// distance is no float, is not found. Time grows with the points in some 3 × 3 × 3 cells around a
+/// query. Points whose density varies by orders of magnitude make for cells with many or with no
+/// points, and slow searches. Does not wait for the device, in either form.
 NearestNeighbours k_nearest(const Context& context, const NeighbourGrid& grid,
                             View<const Vec3f> queries, int k);
 void k_nearest_into(const Context& context, const NeighbourGrid& grid, View<const Vec3f> queries,
@@ -108,9 +114,9 @@ struct NeighbourLists {
 /// run, or as in NearestNeighbours.
 enum class NeighbourOrder { kCells, kDistance };
 
-/// Lists all points with squared distance <= radius_m², where the product is taken in float. The
-/// result is exact. Waits for the device, to learn the total. Memory grows with points ×
-/// neighbours: kernels that need no lists call for_each_neighbour.
+/// Lists all points that the grid holds with squared distance <= radius_m², where the product is
+/// taken in float. The result is exact. Waits for the device, to learn the total. Memory grows with
+/// points × neighbours: kernels that need no lists call for_each_neighbour.
 NeighbourLists neighbours_within(const Context& context, const NeighbourGrid& grid,
                                  View<const Vec3f> queries, float radius_m,
                                  NeighbourOrder order = NeighbourOrder::kCells);

@@ -20,9 +20,10 @@ namespace sextant {
 ///   const ShotDescriptors shot = compute_shot(context, surface, keypoints);
 struct Surface : Cloud {
   std::optional<Camera> camera;  ///< that the rows are those of, when they come from a depth map
-  /// Whether the rows are those of a camera at the origin; empty until somebody has looked. A depth
-  /// map's are.
+  /// Whether the rows are those of a camera, which then stands at points_from_camera; empty until
+  /// somebody has looked (look_at_rows). A depth map's are, and its camera stands at the origin.
   std::optional<bool> camera_rows;
+  Rigid3d points_from_camera;
   Buffer<Vec3i> triangles;    ///< of a mesh, counter-clockwise seen from outside; else empty
   Image<std::uint8_t> cells;  ///< triangles between pixels, when `triangulate` has found them
   float resolution_m = NAN;   ///< how far points lie apart; NaN until estimate_resolution
@@ -58,9 +59,10 @@ void check_surface(const Surface& surface);
 Surface copy(const Context& context, const Surface& from);
 Surface to_host(const Context& context, const Surface& from);
 
-/// Whether the rows of an organised cloud on the host are those of a camera at the origin that
-/// looks along z: columns go with x/z and rows with y/z. False for a cloud that was moved into
-/// another frame, and for one that has no rows.
-bool seen_from_origin(const Cloud& cloud);
+/// Where the camera stands that the rows are those of (points_from_camera); nothing where there is
+/// none. Where camera_rows does not say, find_row_camera does, which downloads the points and waits
+/// for the device; look_at_rows keeps what it said in the surface.
+std::optional<Rigid3d> row_camera(const Context& context, const Surface& surface);
+void look_at_rows(const Context& context, Surface& surface);
 
 }  // namespace sextant

@@ -11,6 +11,10 @@ struct CloudCurvatureOptions {
   /// ball or rod is too large; with less than 30 neighbours noise rules. 0 takes
   /// curvature_radius_m(points).
   float radius_m = 0.0f;
+  /// A point with fewer neighbours than this, itself among them, looks twice as far, and up to
+  /// eight times: the points of a depth camera thin out with the distance. 0 takes 30 where
+  /// radius_m is 0, else the given radius counts alone.
+  int widen_below = 0;
   int iterations = 5;
   CurvatureWeights weights = CurvatureWeights::kRobust;
   float weight_scale_m = 0.001f;  ///< k = its square; the least s of kRobust
@@ -24,6 +28,10 @@ struct CloudCurvatureOptions {
   static void fields(Self& self, Visitor&& visit) {
     visit("radius_m", self.radius_m, "all neighbours within this distance; 0 takes some 60",
           Range{0, 1e3});
+    visit(
+        "widen_below", self.widen_below,
+        "points with fewer neighbours look two to eight times as far; 0 takes 30 without a radius",
+        Range{0, 1e6});
     visit("iterations", self.iterations, "Gauss-Newton steps", Range{1, 50});
     visit("weights", self.weights, "what counts how much", kCurvatureWeights);
     visit("weight_scale_m", self.weight_scale_m, "distance from the quadric that halves the weight",

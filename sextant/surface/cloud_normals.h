@@ -7,23 +7,26 @@ namespace sextant {
 
 /// Which neighbours a plane is fitted to, and how much each of them counts.
 enum class CloudNormalsMethod : std::int32_t {
-  kPca,      ///< the k nearest or those within radius_m, all alike: for clean scans
-  kWeighted  ///< those within 3 σ, each by exp(-(d/σ)²): for noisy ones
+  kAutomatic,  ///< kPca where k or radius_m is given, else kWeighted
+  kPca,        ///< the k nearest or those within radius_m, all alike: for clean scans
+  kWeighted    ///< those within 3 σ, each by exp(-(d/σ)²): for noisy ones
 };
 inline constexpr Choice<CloudNormalsMethod> kCloudNormalsMethods[] = {
-    {"pca", CloudNormalsMethod::kPca}, {"weighted", CloudNormalsMethod::kWeighted}};
+    {"automatic", CloudNormalsMethod::kAutomatic},
+    {"pca", CloudNormalsMethod::kPca},
+    {"weighted", CloudNormalsMethod::kWeighted}};
 
 struct CloudNormalsOptions {
-  CloudNormalsMethod method = CloudNormalsMethod::kPca;
-  int k = 15;             ///< nearest neighbours, the point among them; used when radius_m is 0
-  float radius_m = 0.0f;  ///< all neighbours within this distance instead
+  CloudNormalsMethod method = CloudNormalsMethod::kAutomatic;
+  int k = 0;  ///< of kPca: nearest neighbours, the point among them, 3 to 64; 0 takes 15
+  float radius_m = 0.0f;  ///< of kPca: all neighbours within this distance instead
   float sigma_m = 0.0f;   ///< of kWeighted; 0 takes default_sigma_m(points)
   Vec3f viewpoint_m{};    ///< normals point to the side of it
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
     visit("method", self.method, "which neighbours count, and how much", kCloudNormalsMethods);
-    visit("k", self.k, "nearest neighbours that a plane is fitted to", Range{3, 64});
+    visit("k", self.k, "nearest neighbours that a plane is fitted to; 0 takes 15", Range{0, 64});
     visit("radius_m", self.radius_m, "all neighbours within this distance instead; 0 takes k",
           Range{0, 1e6});
     visit("sigma_m", self.sigma_m,
@@ -34,6 +37,9 @@ struct CloudNormalsOptions {
     visit("viewpoint_z_m", self.viewpoint_m.z, "normals point towards it", Range{-1e9, 1e9});
   }
 };
+
+/// The method that the options ask for: never kAutomatic.
+CloudNormalsMethod method_of(const CloudNormalsOptions& options);
 
 /// Unit normals of points in any order, one for each.
 ///

@@ -126,13 +126,18 @@ TEST_F(CurvatureCli, OfPointsInAnyOrder) {
   EXPECT_NEAR(property(read, "k1")[kMiddle], 10, 0.1);
   EXPECT_NEAR(property(read, "k2")[kMiddle], 10, 0.1);
   EXPECT_NEAR(property(read, "k1")[0], 0, 0.1);
-  // Without a radius it comes from the density.
-  const Outcome automatic = run("curvature points.ply -o out.ply --json --device cpu");
+  // Without a radius it comes from the density. The picture is a map, with the ball in its middle.
+  const Outcome automatic =
+      run("curvature points.ply -o out.ply --picture map.png --limit-per-m 20 --json --device cpu");
   ASSERT_EQ(automatic.status, 0) << automatic.err;
   EXPECT_GT(json::parse(automatic.out).at("curvatures"), kWidth * kHeight / 2);
+  const Image<Rgb8> map = read_png(folder_ / "map.png");
+  const Rgb8 seen = map(400, map.height() / 2), ball = curvature_color(0.5, 0.5);
+  EXPECT_LT(std::hypot(seen.x - ball.x, seen.y - ball.y, seen.z - ball.z), 20);
 }
 
-/// An organised cloud in another frame than its camera's has neighbours, but no pixels.
+/// An organised cloud in another frame than its camera's is brought there and back, unless it is
+/// said where the sensor stood.
 TEST_F(CurvatureCli, OfAnImageThatWasMoved) {
   const testing::OrganisedScene scene = ball_before_wall();
   TriangleMesh mesh;
@@ -147,9 +152,9 @@ TEST_F(CurvatureCli, OfAnImageThatWasMoved) {
                                             "--radius-m 0.03 --json --device cpu") +
                                 extra);
     ASSERT_EQ(outcome.status, 0) << outcome.err;
-    EXPECT_EQ(json::parse(outcome.out).at("patches"), "neighbours");
+    EXPECT_EQ(json::parse(outcome.out).at("patches"), *extra ? "neighbours" : "pixels");
     const TriangleMesh read = read_geometry(folder_ / "out.ply");
-    // The sensor is at z = 0.3, and the origin before the ball as well.
+    // The sensor is at z = 0.3.
     EXPECT_NEAR(property(read, "k1")[kMiddle], 10, 0.1);
   }
   const Outcome behind = run(
@@ -204,9 +209,7 @@ TEST_F(CurvatureCli, WrongUsageAndFailure) {
         "curvature points.ply -o a.ply --viewpoint-m 1 2"}) {
     EXPECT_EQ(run(arguments).status, 2) << arguments;
   }
-  for (const char* arguments :
-       {"curvature fine.png -o a.ply", "curvature points.ply --picture a.png",
-        "curvature missing.ply -o a.ply"}) {
+  for (const char* arguments : {"curvature fine.png -o a.ply", "curvature missing.ply -o a.ply"}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.status, 1) << arguments;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;

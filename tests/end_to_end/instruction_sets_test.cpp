@@ -75,7 +75,7 @@ TEST(InstructionSets, NeighboursNormalsVotesAndCurvaturesOfACloudAreTheSame) {
                    neighbours_within(host(), grid, 0.2f, NeighbourOrder::kDistance).indices);
   });
   for (const CloudNormalsOptions& options :
-       {CloudNormalsOptions{}, CloudNormalsOptions{.radius_m = 0.2f},
+       {CloudNormalsOptions{.k = 15}, CloudNormalsOptions{.radius_m = 0.2f},
         CloudNormalsOptions{.method = CloudNormalsMethod::kWeighted, .sigma_m = 0.1f}}) {
     expect_same_bits_on_every_set(
         [&] { return to_host(host(), estimate_cloud_normals(host(), points, options)); });

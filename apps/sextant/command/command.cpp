@@ -35,6 +35,12 @@ Context cuda_context(const std::string& device, int ordinal) {
   }
 }
 
+/// All remarks of this run, for the document.
+std::vector<std::string>& notes() {
+  static std::vector<std::string> all;
+  return all;
+}
+
 }  // namespace
 
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& description,
@@ -88,7 +94,9 @@ void Result::wrote(const char* key, const std::vector<std::string>& files) {
 }
 
 void print_result(const CommonOptions& options, const Result& result) {
-  print(options.json ? dump(result.document) : result.text);
+  nlohmann::json document = result.document;
+  if (!notes().empty()) document["notes"] = notes();
+  print(options.json ? dump(document) : result.text);
 }
 
 std::string dump(const nlohmann::json& document) {
@@ -104,6 +112,7 @@ void require_an_output(std::initializer_list<std::string_view> files, const std:
 }
 
 void note(const std::string& text) {
+  notes().push_back(text);
   erase_progress();
   say(text + "\n");
 }

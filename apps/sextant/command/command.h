@@ -52,7 +52,8 @@ std::string dump(const nlohmann::json& document);
 /// Throws a usage error unless one of the outputs has a name; `flags` says which options name them.
 void require_an_output(std::initializer_list<std::string_view> files, const std::string& flags);
 
-/// Prints a remark for people on stderr, so that stdout stays a document.
+/// Prints a remark for people on stderr, so that stdout stays a document; that has it under
+/// "notes".
 void note(const std::string& text);
 
 /// Prints a remark for each part of the geometry that the format of a file cannot hold.

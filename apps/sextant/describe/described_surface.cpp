@@ -15,9 +15,19 @@ void add_described_surface(CLI::App& command, DescribedSurfaceOptions& options) 
   add_flags(command, options.triangulate, "mesh");
 }
 
+Surface read_described_surface(const Context& context, const DescribedSurfaceOptions& options,
+                               StepTimes& times) {
+  Surface surface = read_surface_input(context, options.input, times);
+  if (has_camera_rows(context, surface)) {
+    surface.triangles = {};  // those of the pixels count
+  } else {
+    surface.width = surface.height = 0;  // rows that are no camera's mean nothing
+  }
+  return surface;
+}
+
 void complete_surface(const Context& context, const DescribedSurfaceOptions& options,
                       bool with_triangles, Surface& surface, StepTimes& times) {
-  if (surface.organised()) surface.triangles = {};  // those of the pixels count
   if (options.new_normals || surface.normals.empty()) {
     times.time("normals", context, [&] { estimate_normals(context, surface, options.normals); });
   }

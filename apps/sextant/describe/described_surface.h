@@ -20,6 +20,10 @@ struct DescribedSurfaceOptions {
 
 void add_described_surface(CLI::App& command, DescribedSurfaceOptions& options);
 
+/// The input, whose rows are a camera's or forgotten.
+Surface read_described_surface(const Context& context, const DescribedSurfaceOptions& options,
+                               StepTimes& times);
+
 /// Gives a surface that was read what a description needs: normals and resolution. Normals are
 /// those of the file; else estimate_normals makes them. The pixels of an organised surface are
 /// linked to triangles where the caller wants some. Error when it has no resolution.

@@ -38,17 +38,14 @@ std::vector<Vec3d> finite_points(const Cloud& cloud) {
   return points;
 }
 
-/// Looks from the origin along z, or against it where all points lie there, with all of them in
-/// the picture; nothing when they lie on both sides.
-std::optional<Viewer> sensor_view(const Cloud& cloud) {
-  const Bounds box = bounds(Context::cpu(), cloud.points);
-  const bool ahead = box.low.z > 0;
-  if (!ahead && !(box.high.z < 0)) return std::nullopt;
+/// Looks from where the camera of the rows stands, with all points before it in the picture.
+Viewer sensor_view(const Cloud& cloud, const Rigid3d& points_from_camera) {
   Viewer viewer;
-  if (!ahead) viewer.camera_from_surface.rotation = {{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}};
+  viewer.camera_from_surface = inverse(points_from_camera);
   double slope = 1e-3;
   for (const Vec3d& point : finite_points(cloud)) {
     const Vec3d p = viewer.camera_from_surface * point;
+    if (!(p.z > 0)) continue;
     slope = std::max({slope, std::abs(p.x / p.z) * kHeight / kWidth, std::abs(p.y / p.z)});
   }
   const double focal_px = (kHeight / 2 - 4) / slope;
@@ -314,9 +311,8 @@ FramePicture draw_frames(const Context& context, const Surface& surface,
     viewer.camera = *surface.camera;
     viewer.camera.distortion = {};  // points are free of it
   } else {
-    const std::optional<Viewer> sensor =
-        surface.organised() ? sensor_view(mesh.vertices) : std::nullopt;
-    viewer = sensor ? *sensor : outside_view(mesh.vertices, options);
+    const std::optional<Rigid3d> pose = row_camera(context, surface);
+    viewer = pose ? sensor_view(mesh.vertices, *pose) : outside_view(mesh.vertices, options);
   }
   const int scale = viewer.camera.width > kMostSupersampled ? 1 : 2;
   viewer.camera = magnified(viewer.camera, scale);

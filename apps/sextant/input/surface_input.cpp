@@ -7,6 +7,7 @@
 #include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/input/depth_map.h"
 #include "apps/sextant/input/file_kind.h"
+#include "apps/sextant/input/sensor_cloud.h"
 #include "sextant/depth/surface_from_depth.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
@@ -40,17 +41,24 @@ Surface read_depth(const Context& context, const SurfaceInput& input, StepTimes&
 }
 
 /// Smooths the depth of a cloud on the host that has rows; its points move along their rays.
-void filter_organised(Cloud& cloud, const SurfaceInput& input) {
-  require_organised(cloud, input.file);
+void filter_organised(Surface& surface, const SurfaceInput& input) {
+  require_organised(surface, input.file);
+  require(surface.camera_rows.value_or(false), "--filter: the rows of ", input.file,
+          " are not those of a camera, so there is no depth to filter");
   const Context host = Context::cpu();
-  Image<float> depth_m(host, cloud.width, cloud.height);
-  const auto points = cloud.points.host();
-  for (std::size_t i = 0; i < points.size(); ++i) depth_m.pixels().host()[i] = points[i].z;
+  Image<float> depth_m(host, surface.width, surface.height);
+  const auto points = surface.points.host();
+  const Vec3f sensor = cast<float>(surface.points_from_camera.translation);
+  const Vec3f forward = cast<float>(surface.points_from_camera.rotation.column(2));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    depth_m.pixels().host()[i] = dot(forward, points[i] - sensor);
+  }
   const Image<float> filtered_m = bilateral_filter(host, depth_m, input.bilateral);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    points[i] = points[i] * (filtered_m.pixels().host()[i] / points[i].z);
+    const float share = filtered_m.pixels().host()[i] / depth_m.pixels().host()[i];
+    points[i] = sensor + (points[i] - sensor) * share;
   }
-  cloud.normals = {};  // of the points as they were
+  surface.normals = {};  // of the points as they were
 }
 
 /// What a file of geometry holds, on the host.
@@ -61,9 +69,7 @@ TriangleMesh read_mesh_file(const SurfaceInput& input) {
   if (input.unit_m > 0) options.unit_m = input.unit_m;
   ProgressBar bar("reading", {"MB", 1e-6});
   options.progress = bar.callback();
-  TriangleMesh mesh = read_geometry(input.file, options);
-  if (input.filter) filter_organised(mesh.vertices, input);
-  return mesh;
+  return read_geometry(input.file, options);
 }
 
 bool is_depth_map(const SurfaceInput& input) {
@@ -100,12 +106,16 @@ std::vector<InputFile> input_files(const SurfaceInput& input) {
 Surface read_surface_input(const Context& context, const SurfaceInput& input, StepTimes& times) {
   if (is_depth_map(input)) return read_depth(context, input, times);
   return times.time("read", context, [&] {
-    TriangleMesh read = read_mesh_file(input);
-    if (read.vertices.normals.empty() && !read.triangles.empty()) {
-      read.vertices.normals = vertex_normals(read);
+    Surface surface(read_mesh_file(input));
+    prepare_cloud(input.file, surface);
+    if (input.filter) filter_organised(surface, input);
+    if (surface.normals.empty() && !surface.triangles.empty()) {
+      const Context host = Context::cpu();
+      TriangleMesh mesh;
+      mesh.vertices.points = copy(host, surface.points);
+      mesh.triangles = copy(host, surface.triangles);
+      surface.normals = vertex_normals(mesh);
     }
-    Surface surface(std::move(read));
-    surface.camera_rows = seen_from_origin(surface);
     return copy(context, surface);
   });
 }

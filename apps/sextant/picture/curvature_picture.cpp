@@ -90,12 +90,10 @@ void draw_key(Image<Rgb8>& picture, const KeyLayout& key, int panel_left, float 
 
 }  // namespace
 
-float fitting_limit_per_m(ImageView<const float> k1_per_m, ImageView<const float> k2_per_m) {
-  Image<float> largest(Context::cpu(), k1_per_m.width, k1_per_m.height);
-  for (int v = 0; v < k1_per_m.height; ++v) {
-    for (int u = 0; u < k1_per_m.width; ++u) {
-      largest(u, v) = max_of(std::abs(k1_per_m(u, v)), std::abs(k2_per_m(u, v)));
-    }
+float fitting_limit_per_m(View<const float> k1_per_m, View<const float> k2_per_m) {
+  Image<float> largest(Context::cpu(), static_cast<int>(k1_per_m.size), 1);
+  for (std::int64_t i = 0; i < k1_per_m.size; ++i) {
+    largest.pixels().data()[i] = max_of(std::abs(k1_per_m[i]), std::abs(k2_per_m[i]));
   }
   const float most = value_range(largest, 0.0, 0.98).high;
   for (double decade = 1; decade < 1e6; decade *= 10) {
@@ -106,17 +104,15 @@ float fitting_limit_per_m(ImageView<const float> k1_per_m, ImageView<const float
   return 1e6f;
 }
 
-Image<Rgb8> curvature_picture(ImageView<const float> k1_per_m, ImageView<const float> k2_per_m,
-                              float limit_per_m) {
-  const Image<Rgb8> scene = curvature_map(k1_per_m, k2_per_m, limit_per_m);
-  const KeyLayout key(scene.height());
-  Image<Rgb8> picture(Context::cpu(), scene.width() + key.width(),
-                      max_of(scene.height(), key.height()));
+Image<Rgb8> with_curvature_key(ImageView<const Rgb8> scene, float limit_per_m) {
+  const KeyLayout key(scene.height);
+  Image<Rgb8> picture(Context::cpu(), scene.width + key.width(),
+                      max_of(scene.height, key.height()));
   std::fill(picture.pixels().host().begin(), picture.pixels().host().end(), kPaper);
-  for (int v = 0; v < scene.height(); ++v) {
-    for (int u = 0; u < scene.width(); ++u) picture(u, v) = scene(u, v);
+  for (int v = 0; v < scene.height; ++v) {
+    for (int u = 0; u < scene.width; ++u) picture(u, v) = scene(u, v);
   }
-  draw_key(picture, key, scene.width(), limit_per_m);
+  draw_key(picture, key, scene.width, limit_per_m);
   return picture;
 }
 

@@ -42,7 +42,7 @@ ShotDescriptors compute_shot(const Context& context, const Surface& surface,
 
 Buffer<PointPair> find_pairs(const Context& context, const Surface& surface,
                              const PairsOptions& options) {
-  if (surface.organised()) {
+  if (row_camera(context, surface)) {
     return find_pairs(context, surface.point_image(), surface.normal_image(),
                       resolution_of(surface), options);
   }
@@ -52,7 +52,7 @@ Buffer<PointPair> find_pairs(const Context& context, const Surface& surface,
 
 TensorSet compute_tensors(const Context& context, const Surface& surface,
                           View<const PointPair> pairs, const TensorOptions& options) {
-  if (surface.organised()) {
+  if (row_camera(context, surface)) {
     const OrganisedSurface organised{surface.point_image(), surface.normal_image(), surface.cells};
     return compute_tensors(context, organised, pairs, resolution_of(surface), options);
   }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cfloat>
-
 #include "sextant/core/for_each.h"
 #include "sextant/core/reduce.h"
 #include "sextant/core/scan.h"
 #include "sextant/core/sort.h"
 #include "sextant/geometry/cloud/bounds_math.h"
-#include "sextant/geometry/neighbour_walk.h"
+#include "sextant/geometry/neighbours/copies.h"
+#include "sextant/geometry/neighbours/range.h"
 
 // How a grid is built, written once: neighbours.cpp compiles it for the host and neighbours.cu for
 // CUDA. Every step is a function of one element; no step waits for the device.
@@ -18,24 +17,6 @@ namespace sextant::detail::neighbours {
 /// The number of a point that is in no cell, which sorts behind all others.
 inline constexpr std::uint64_t kNoCell = ~std::uint64_t{0};
 inline constexpr int kBitsInBrick = 6;
-
-/// Everything that building fills or needs, with room for `count` points.
-struct GridJob {
-  const Vec3f* from;
-  std::int64_t count;
-  float cell_m;
-  float points_per_cell;
-  Device device;
-  GridPoint* points;
-  std::uint32_t* cell_first;
-  GridBrick* bricks;
-  std::int32_t* table;
-  std::int64_t table_room;
-  GridFrame* frame;
-  std::uint64_t* keys;
-  std::uint32_t* order;
-  std::int64_t* ranks;  ///< count + 1; before the sort, room for the marks of the cell count
-};
 
 SEXTANT_HD inline std::uint64_t fetch_or(std::uint64_t* word, std::uint64_t bits) {
 #if defined(__CUDA_ARCH__)
@@ -64,31 +45,11 @@ SEXTANT_HD inline bool claim(std::int32_t* slot, std::int32_t value) {
 #endif
 }
 
-/// The frame of cells of the wished edge over the bounds: enlarged where an axis would have too
-/// many, and kept within numbers whose inverse is a float.
-SEXTANT_HD inline GridFrame frame_of(const Bounds& bounds, float cell_m) {
-  GridFrame frame;
-  if (bounds.empty()) return frame;
-  const Vec3f extent = bounds.high - bounds.low;
-  const float longest = min_of(max_of(max_of(extent.x, extent.y), extent.z), FLT_MAX);
-  frame.low = bounds.low;
-  frame.cell_m =
-      clamp(max_of(cell_m, longest / static_cast<float>(kMostCells - 16)), 1e-18f, 1e33f);
-  frame.inverse_cell = 1.0f / frame.cell_m;
-  const Vec3i last{cell_along(bounds.high.x, frame.low.x, frame.inverse_cell, kMostCells - 2),
-                   cell_along(bounds.high.y, frame.low.y, frame.inverse_cell, kMostCells - 2),
-                   cell_along(bounds.high.z, frame.low.z, frame.inverse_cell, kMostCells - 2)};
-  frame.cells = {last.x + 1, last.y + 1, last.z + 1};
-  return frame;
-}
-
 /// The key has the brick's number above the place in the brick, so that the points of a brick and
 /// of a cell follow each other.
 SEXTANT_HD inline std::uint64_t cell_key(const GridFrame& frame, const Vec3f& p) {
   if (!is_finite(p)) return kNoCell;
-  const CellBox at = clipped(frame, {cell_of(frame, p), cell_of(frame, p)});
-  const Vec3i cell{min_of(at.low.x, at.high.x), min_of(at.low.y, at.high.y),
-                   min_of(at.low.z, at.high.z)};
+  const Vec3i cell = cell_of(frame, p);
   const Vec3i brick{cell.x / kBrickEdge, cell.y / kBrickEdge, cell.z / kBrickEdge};
   const int inside = cell.x % kBrickEdge + kBrickEdge * (cell.y % kBrickEdge) +
                      kBrickEdge * kBrickEdge * (cell.z % kBrickEdge);
@@ -98,15 +59,13 @@ SEXTANT_HD inline std::uint64_t cell_key(const GridFrame& frame, const Vec3f& p)
 /// The first guess at an automatic cell size, or the given one.
 struct SetFrame {
   GridJob job;
-  const Bounds* bounds;
+  const GridRange* range;
+  const CopyCount* copies;
   SEXTANT_HD void operator()(std::int64_t) const {
-    const Vec3f extent = bounds->high - bounds->low;
-    const float longest = max_of(max_of(extent.x, extent.y), extent.z);
-    // The guess takes the points for a square sheet across the bounds.
-    const float sheet = longest * std::sqrt(job.points_per_cell /
-                                            static_cast<float>(max_of<std::int64_t>(job.count, 1)));
+    // The guess takes the points for a square sheet across the range.
+    const float sheet = range->longest_m() * std::sqrt(job.points_per_cell / copies->places());
     const bool automatic = job.cell_m == 0.0f;
-    *job.frame = frame_of(*bounds, automatic ? (sheet > 0.0f ? sheet : 1.0f) : job.cell_m);
+    *job.frame = frame_of(*range, automatic ? (sheet > 0.0f ? sheet : 1.0f) : job.cell_m);
     job.frame->settled = !automatic || !(sheet > 0.0f);
   }
 };
@@ -145,23 +104,24 @@ struct CountMarks {
 /// for lines, surfaces and solids; taking the square root converges for all three.
 struct AdjustFrame {
   GridJob job;
-  const Bounds* bounds;
+  const GridRange* range;
+  const CopyCount* copies;
   const std::int64_t* used_cells;
   SEXTANT_HD void operator()(std::int64_t) const {
     if (job.frame->settled) return;
-    const float found =
-        static_cast<float>(job.count) / static_cast<float>(max_of<std::int64_t>(*used_cells, 1));
+    const float found = copies->places() / static_cast<float>(max_of<std::int64_t>(*used_cells, 1));
     const float ratio = job.points_per_cell / found;
     const bool settled = ratio > 0.8f && ratio < 1.25f;
-    if (!settled) *job.frame = frame_of(*bounds, job.frame->cell_m * std::sqrt(ratio));
+    if (!settled) *job.frame = frame_of(*range, job.frame->cell_m * std::sqrt(ratio));
     job.frame->settled = settled;
   }
 };
 
 struct KeyOfPoint {
   GridJob job;
+  const CopyCount* copies;
   SEXTANT_HD void operator()(std::int64_t i) const {
-    job.keys[i] = cell_key(*job.frame, job.from[i]);
+    job.keys[i] = is_left_out(job, *copies, i) ? kNoCell : cell_key(*job.frame, job.from[i]);
     job.order[i] = static_cast<std::uint32_t>(i);
   }
 };
@@ -189,8 +149,9 @@ struct PlacePoint {
   GridJob job;
   SEXTANT_HD void operator()(std::int64_t i) const {
     const std::uint32_t index = job.order[i];
-    job.points[i] = {job.from[index], static_cast<std::int32_t>(index)};
     const std::uint64_t key = job.keys[i];
+    const Vec3f hole{NAN, NAN, NAN};
+    job.points[i] = {key == kNoCell ? hole : job.from[index], static_cast<std::int32_t>(index)};
     if (key == kNoCell) return;
     if (begins_cell(job.keys, i)) {
       const bool new_brick = begins_brick(job.keys, i);
@@ -248,9 +209,9 @@ inline SortBits key_bits(const Context& context, const GridFrame* frame) {
 }
 
 template <bool kCuda = SEXTANT_CUDA_COMPILER>
-void choose_cells(const Context& context, const GridJob& job, Bounds* bounds,
-                  Workspace& workspace) {
-  for_each(context, 1, SetFrame{job, bounds});
+void choose_cells(const Context& context, const GridJob& job, const GridRange* range,
+                  const CopyCount* copies, Workspace& workspace) {
+  for_each(context, 1, SetFrame{job, range, copies});
   if (job.cell_m != 0.0f) return;
   constexpr int kRounds = 4;
   const std::int64_t words = (job.count + 7) / 8;
@@ -261,18 +222,44 @@ void choose_cells(const Context& context, const GridJob& job, Bounds* bounds,
     for_each(context, job.count, MarkCell{job, words});
     transform_reduce(context, words, CountMarks{job.ranks}, Add{}, std::int64_t{0}, used_cells,
                      workspace);
-    for_each(context, 1, AdjustFrame{job, bounds, used_cells.data});
+    for_each(context, 1, AdjustFrame{job, range, copies, used_cells.data});
   }
+}
+
+template <bool kCuda = SEXTANT_CUDA_COMPILER>
+const GridRange* find_range(const Context& context, const GridJob& job, Workspace& workspace) {
+  const View<GridRange> range = workspace.take<GridRange>(context, 1);
+  const View<Bounds> bounds = workspace.take<Bounds>(context, 1);
+  const View<Vec3f> sample = workspace.take<Vec3f>(context, kRangeSample);
+  transform_reduce(context, job.count, cloud::PointBounds{job.from}, cloud::JoinBounds{}, Bounds{},
+                   bounds, workspace);
+  for_each(context, kRangeSample, SampleRange{job.from, job.count, sample.data});
+  for_each(context, 1, ClearRange{bounds.data, range.data});
+  for_each(context, 3 * kRangeSample, RankSample{sample.data, range.data});
+  return range.data;
+}
+
+/// Finds the places with too many copies; leaves in the table who stands for each of them.
+template <bool kCuda = SEXTANT_CUDA_COMPILER>
+const CopyCount* find_copies(const Context& context, const GridJob& job, Workspace& workspace) {
+  const View<CopyCount> copies = workspace.take<CopyCount>(context, 1);
+  for_each(context, job.table_room, ClearSlotCount{job});
+  for_each(context, job.count, CountInSlot{job});
+  transform_reduce(context, job.table_room, CopiesOfSlot{job}, Add{}, CopyCount{}, copies,
+                   workspace);
+  if (context.is_cpu() && copies.data->crowded == 0) return copies.data;
+  for_each(context, job.table_room, MarkCrowdedSlot{job});
+  for_each(context, job.count, FirstInSlot{job, copies.data});
+  return copies.data;
 }
 
 template <bool kCuda = SEXTANT_CUDA_COMPILER>
 void build_grid(const Context& context, const GridJob& job, Workspace& workspace) {
   const Workspace::Scope scope(workspace);
-  const View<Bounds> bounds = workspace.take<Bounds>(context, 1);
-  transform_reduce(context, job.count, cloud::PointBounds{job.from}, cloud::JoinBounds{}, Bounds{},
-                   bounds, workspace);
-  choose_cells<kCuda>(context, job, bounds.data, workspace);
-  for_each(context, job.count, KeyOfPoint{job});
+  const GridRange* range = find_range<kCuda>(context, job, workspace);
+  const CopyCount* copies = find_copies<kCuda>(context, job, workspace);
+  choose_cells<kCuda>(context, job, range, copies, workspace);
+  for_each(context, job.count, KeyOfPoint{job, copies});
   sort_pairs<std::uint64_t>(context, {job.keys, job.count, job.device},
                             {job.order, job.count, job.device}, key_bits(context, job.frame),
                             workspace);

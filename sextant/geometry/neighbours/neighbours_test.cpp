@@ -236,6 +236,92 @@ TEST(Neighbours, SortListOrdersByDistanceThenIndex) {
   }
 }
 
+/// Points, and among them many in one place and some so far off that they would need cells of
+/// metres.
+struct CrowdedCloud {
+  std::vector<Vec3f> points, held;  ///< as given, and as a grid takes them
+  CrowdedCloud(std::uint64_t seed, int copies) {
+    const Vec3f place{0.25f, 0.5f, 0.75f};
+    for (int i = 0; i < 3000; ++i) {
+      add(testing::uniform_point(seed, i), true);
+      for (int j = 0; j < copies / 3000; ++j) add(place, i == 0 && j == 0);
+    }
+    add({1e6f, -1e6f, 2e6f}, true);
+    add({1e9f, 0, 0}, true);
+  }
+  void add(const Vec3f& p, bool is_held) {
+    points.push_back(p);
+    held.push_back(is_held ? p : Vec3f{NAN, NAN, NAN});
+  }
+};
+
+TEST(Neighbours, OfManyEqualPointsAreThoseOfOne) {
+  const std::uint64_t seed = testing::seed_of_test();
+  const CrowdedCloud cloud(seed, 300'000);  // pairs of them would take minutes
+  constexpr int kK = 15;
+  constexpr float kRadius_m = 0.1f;
+  std::vector<Row> nearest, within;
+  std::vector<std::size_t> asked;
+  for (std::size_t i = 0; i < cloud.points.size(); i += 977) asked.push_back(i);
+  asked.push_back(cloud.points.size() - 1);
+  std::vector<Vec3f> apart;
+  std::vector<std::int32_t> index_of;
+  for (std::size_t i = 0; i < cloud.held.size(); ++i) {
+    if (!is_finite(cloud.held[i])) continue;
+    apart.push_back(cloud.held[i]);
+    index_of.push_back(static_cast<std::int32_t>(i));
+  }
+  const auto named = [&](Row row) {
+    for (Neighbour& n : row)
+      n.index = n.index < 0 ? -1 : index_of[static_cast<std::size_t>(n.index)];
+    return row;
+  };
+  for (const std::size_t i : asked) {
+    nearest.push_back(named(brute_force_nearest(apart, cloud.held[i], kK)));
+    within.push_back(named(brute_force(apart, cloud.held[i], kRadius_m * kRadius_m)));
+  }
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Buffer<Vec3f> points = copy(context, cloud.points);
+    const auto grid = build_neighbour_grid(context, points, NeighbourGridOptions::for_nearest(kK));
+    const auto cells =
+        build_neighbour_grid(context, points, NeighbourGridOptions::for_radius(kRadius_m));
+    const auto rows = rows_of(context, k_nearest(context, grid, kK));
+    const auto lists =
+        rows_of(context, neighbours_within(context, cells, kRadius_m, NeighbourOrder::kDistance));
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      ASSERT_EQ(rows[asked[i]], nearest[i]) << "point " << asked[i];
+      ASSERT_EQ(lists[asked[i]], within[i]) << "point " << asked[i];
+    }
+  }
+}
+
+TEST(NeighbourGrid, CellsDoNotDependOnCopiesHolesAndFarPoints) {
+  const std::uint64_t seed = testing::seed_of_test();
+  std::vector<Vec3f> plain;
+  for (int i = 0; i < 20'000; ++i) {
+    const Vec3f p = testing::uniform_point(seed, i);
+    plain.push_back({p.x, p.y, 0});
+  }
+  std::vector<Vec3f> littered = plain;
+  littered.insert(littered.end(), 40'000, Vec3f{});
+  littered.insert(littered.end(), 30'000, Vec3f{NAN, NAN, NAN});
+  littered.insert(littered.end(), {Vec3f{1e6f, 1e6f, 1e6f}, Vec3f{0, -1e12f, 0}});
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const auto cell_of = [&](const std::vector<Vec3f>& points,
+                             const NeighbourGridOptions& options) {
+      const auto grid = build_neighbour_grid(context, copy(context, points).view(), options);
+      const View<const detail::GridFrame> frame{grid.view().frame, 1, context.device()};
+      return to_host(context, frame)[0].cell_m;
+    };
+    // The automatic edge is right within the factor at which the search for it stops, √1.25 a side.
+    EXPECT_NEAR(cell_of(littered, {}) / cell_of(plain, {}), 1.0f, 0.25f);
+    EXPECT_NEAR(cell_of(plain, {}), std::sqrt(4.0f / 20'000), 0.3f * std::sqrt(4.0f / 20'000));
+    EXPECT_EQ(cell_of(littered, {.cell_m = 0.01f}), 0.01f);
+  }
+}
+
 TEST(NeighbourGrid, HoldsEveryFinitePointOnceAndAimsAtTheDensity) {
   const std::uint64_t seed = testing::seed_of_test();
   for (const Context& context : testing::all_contexts()) {

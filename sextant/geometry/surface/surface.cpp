@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/geometry/surface.h"
 
+#include "sextant/geometry/row_camera.h"
+
 namespace sextant {
 
 namespace {
@@ -17,33 +19,13 @@ bool same(const NeighbourGridOptions& a, const NeighbourGridOptions& b) {
   return a.cell_m == b.cell_m && (a.cell_m > 0 || a.points_per_cell == b.points_per_cell);
 }
 
-/// Sums for the correlation of two quantities.
-struct Correlation {
-  double count = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
-
-  void add(double x, double y) {
-    count += 1;
-    a += x;
-    b += y;
-    aa += x * x;
-    bb += y * y;
-    ab += x * y;
-  }
-  /// A single row or column of points says nothing, and counts as going together.
-  bool goes_together() const {
-    const double spread_a = aa - a * a / count;
-    const double spread_b = bb - b * b / count;
-    if (!(spread_a > 0 && spread_b > 0)) return true;
-    return ab - a * b / count >= 0.99 * std::sqrt(spread_a * spread_b);
-  }
-};
-
 template <class CopyCloud, class CopyBuffer, class CopyImage>
 Surface copied(const Surface& from, const CopyCloud& cloud, const CopyBuffer& buffer,
                const CopyImage& image) {
   Surface to(cloud(static_cast<const Cloud&>(from)));
   to.camera = from.camera;
   to.camera_rows = from.camera_rows;
+  to.points_from_camera = from.points_from_camera;
   to.triangles = buffer(from.triangles);
   to.cells = image(from.cells);
   to.resolution_m = from.resolution_m;
@@ -93,22 +75,23 @@ Surface to_host(const Context& context, const Surface& from) {
       [&](const auto& image) { return to_host(context, image); });
 }
 
-bool seen_from_origin(const Cloud& cloud) {
-  if (!cloud.organised()) return false;
-  double finite = 0;
-  Correlation columns, rows;
-  const auto points = cloud.points.host();
-  const auto width = static_cast<std::size_t>(cloud.width);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const Vec3d p = cast<double>(points[i]);
-    if (!is_finite(p)) continue;
-    finite += 1;
-    if (!(p.z > 0)) continue;
-    columns.add(static_cast<double>(i % width), p.x / p.z);
-    rows.add(static_cast<double>(i / width), p.y / p.z);
+std::optional<Rigid3d> row_camera(const Context& context, const Surface& surface) {
+  if (!surface.organised()) return {};
+  if (surface.camera_rows) {
+    return *surface.camera_rows ? std::optional(surface.points_from_camera) : std::nullopt;
   }
-  if (finite < 3) return true;
-  return columns.count > 0.99 * finite && columns.goes_together() && rows.goes_together();
+  Cloud on_host;
+  on_host.points = to_host_buffer(context, surface.points);
+  on_host.width = surface.width;
+  on_host.height = surface.height;
+  on_host.world_from_sensor = surface.world_from_sensor;
+  return find_row_camera(on_host);
+}
+
+void look_at_rows(const Context& context, Surface& surface) {
+  const std::optional<Rigid3d> found = row_camera(context, surface);
+  surface.camera_rows = found.has_value();
+  surface.points_from_camera = found.value_or(Rigid3d{});
 }
 
 }  // namespace sextant

@@ -71,18 +71,5 @@ TEST(Surface, SaysWhatDoesNotAgree) {
   EXPECT_NE(error_message([&] { surface.point_image(); }).find("in no rows"), std::string::npos);
 }
 
-TEST(SeenFromOrigin, TellsCameraRowsFromOthers) {
-  const Context context = Context::cpu();
-  OrganisedScene scene = look_at(PlaneSurface{1.0, {0.3, 0.2, -1}});
-  EXPECT_TRUE(seen_from_origin(cloud_of(context, scene)));
-  for (Vec3f& p : scene.points) p = {p.x, -p.y, -p.z};  // axes of a viewer that looks along -z
-  EXPECT_FALSE(seen_from_origin(cloud_of(context, scene)));
-  for (Vec3f& p : scene.points) p = {p.z + 3.0f, p.x, p.y + 2.0f};  // a table's frame
-  EXPECT_FALSE(seen_from_origin(cloud_of(context, scene)));
-  Cloud in_any_order = cloud_of(context, scene);
-  in_any_order.width = in_any_order.height = 0;
-  EXPECT_FALSE(seen_from_origin(in_any_order));
-}
-
 }  // namespace
 }  // namespace sextant

@@ -135,7 +135,8 @@ Vec3<Pack> plane_normals(const CloudCurvatureJob& job, const NeighbourBatch& bat
 
 /// Fits and writes the points of a pack, from lane `first` of the batch on.
 template <bool kOurs, class Pack>
-void fit_lanes(const CloudCurvatureJob& job, const NeighbourBatch& batch, int first) {
+void fit_lanes(const CloudCurvatureJob& job, float radius_m, const NeighbourBatch& batch,
+               int first) {
   constexpr int N = Pack::kCount;
   const Vec3<Pack> normals = plane_normals<Pack>(job, batch, first);
   const Pack counts = batch.load_counts<Pack>(first);
@@ -145,7 +146,7 @@ void fit_lanes(const CloudCurvatureJob& job, const NeighbourBatch& batch, int fi
       add_one(offset, dot(offset, offset), Pack(static_cast<float>(j)) < counts);
     }
   };
-  const auto fitted = fit_neighbours<kOurs>(job, -normals, neighbours);
+  const auto fitted = fit_neighbours<kOurs>(job, radius_m, -normals, neighbours);
   const detail::curvature::QuadricResult<Pack>& results = fitted.result;
   float k1[N], k2[N], weight[N], pivot[N];
   Vec3f direction1[N], normal[N], offset_m[N];
@@ -157,7 +158,7 @@ void fit_lanes(const CloudCurvatureJob& job, const NeighbourBatch& batch, int fi
   detail::store_points(results.normal, normal);
   detail::store_points(results.offset_m, offset_m);
   for (int lane = 0; lane < N && first + lane < batch.size(); ++lane) {
-    write_quadric(job, batch.point(first + lane),
+    write_quadric(job, radius_m, batch.point(first + lane),
                   {{k1[lane], k2[lane], direction1[lane], normal[lane], offset_m[lane]},
                    batch.count(first + lane),
                    weight[lane],
@@ -168,15 +169,16 @@ void fit_lanes(const CloudCurvatureJob& job, const NeighbourBatch& batch, int fi
 /// Fits and writes all points of a batch.
 struct FitBatch {
   const CloudCurvatureJob& job;
+  float radius_m;
 
   template <class Set>
   void operator()(Set, const NeighbourBatch& batch) const {
     using Pack = detail::FloatLanes<Set::kFloats, Set>;
     for (int first = 0; first < batch.size(); first += Pack::kCount) {
       if (job.rules.ours()) {
-        fit_lanes<true, Pack>(job, batch, first);
+        fit_lanes<true, Pack>(job, radius_m, batch, first);
       } else {
-        fit_lanes<false, Pack>(job, batch, first);
+        fit_lanes<false, Pack>(job, radius_m, batch, first);
       }
     }
   }
@@ -188,23 +190,42 @@ struct CurvatureOfRange {
 
   template <class Set>
   void operator()(Set, std::int64_t begin, std::int64_t end) const {
-    NeighbourBatch batch;
-    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold) {
-      batch.add(query, tile, threshold);
-      if (batch.full()) finish<Set>(batch);
-    };
-    auto none = [&](const GridPoint& query) { write_nothing(job.out, query.index); };
-    detail::neighbours::search_within<Set>(job.grid, job.grid.points, begin, end,
-                                           job.options.radius_m, found, none);
-    finish<Set>(batch);
+    float radius_m = job.options.radius_m;
+    std::vector<GridPoint> lonely =
+        fit_within<Set>(job.grid.points + begin, end - begin, radius_m, job.options.widen_below);
+    for (int doubled = 1; !lonely.empty(); ++doubled) {
+      radius_m *= 2.0f;
+      lonely = fit_within<Set>(lonely.data(), static_cast<std::int64_t>(lonely.size()), radius_m,
+                               doubled < kMostDoublings ? job.options.widen_below : 0);
+    }
   }
 
  private:
+  /// Fits the queries, which lie in cell order; returns those with too few neighbours instead.
+  template <class Set>
+  std::vector<GridPoint> fit_within(const GridPoint* queries, std::int64_t count, float radius_m,
+                                    std::int64_t least) const {
+    NeighbourBatch batch;
+    std::vector<GridPoint> lonely;
+    auto found = [&](const GridPoint& query, const CandidateTile& tile, float threshold) {
+      if (least > 0 && tile.count_within<Set>(threshold) < least) {
+        lonely.push_back(query);
+        return;
+      }
+      batch.add(query, tile, threshold);
+      if (batch.full()) finish<Set>(radius_m, batch);
+    };
+    auto none = [&](const GridPoint& query) { write_nothing(job.out, query.index); };
+    detail::neighbours::search_within<Set>(job.grid, queries, 0, count, radius_m, found, none);
+    finish<Set>(radius_m, batch);
+    return lonely;
+  }
+
   /// Compiled once for each set, outside the search.
   template <class Set>
-  __attribute__((noinline)) void finish(NeighbourBatch& batch) const {
+  __attribute__((noinline)) void finish(float radius_m, NeighbourBatch& batch) const {
     batch.fill_up();
-    detail::run_on(Set{}, FitBatch{job}, batch);
+    detail::run_on(Set{}, FitBatch{job, radius_m}, batch);
     batch.clear();
   }
 };
@@ -236,7 +257,11 @@ CloudCurvature estimate_cloud_curvature(const Context& context, View<const Vec3f
                                         const CloudCurvatureOptions& options) {
   check_options(options);
   CloudCurvatureOptions chosen = options;
-  if (!(chosen.radius_m > 0.0f)) chosen.radius_m = curvature_radius_m(context, points);
+  constexpr int kEnough = 30;
+  if (!(chosen.radius_m > 0.0f)) {
+    chosen.radius_m = curvature_radius_m(context, points);
+    if (chosen.widen_below == 0) chosen.widen_below = kEnough;
+  }
   // Without 60 points apart there is nothing to fit; any radius says so.
   if (!(chosen.radius_m > 0.0f)) chosen.radius_m = 1.0f;
   const std::int64_t size = points.size;
@@ -285,20 +310,29 @@ float curvature_radius_m(const Context& context, View<const Vec3f> points) {
   constexpr int kNeighbours = 60;
   constexpr std::size_t kSample = 2000;
   require_on(context, points, "points");
-  std::vector<Vec3f> finite = to_host(context, points);
-  std::erase_if(finite, [](const Vec3f& p) { return !is_finite(p); });
+  const std::vector<Vec3f> all = to_host(context, points);
+  std::vector<std::int32_t> finite;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (is_finite(all[i])) finite.push_back(static_cast<std::int32_t>(i));
+  }
   if (finite.size() < kNeighbours) return NAN;
   std::vector<Vec3f> sample;
   const std::size_t step = (finite.size() + kSample - 1) / kSample;
-  for (std::size_t i = 0; i < finite.size(); i += step) sample.push_back(finite[i]);
+  for (std::size_t i = 0; i < finite.size(); i += step) {
+    sample.push_back(all[static_cast<std::size_t>(finite[i])]);
+  }
   const NeighbourGrid grid =
       build_neighbour_grid(context, points, NeighbourGridOptions::for_nearest(kNeighbours));
   const NearestNeighbours nearest = k_nearest(context, grid, copy(context, sample), kNeighbours);
+  const std::vector<std::int32_t> indices = to_host(context, nearest.indices);
   const std::vector<float> distances_sq = to_host(context, nearest.distances_sq);
   std::vector<float> farthest;
   for (std::size_t i = 0; i < sample.size(); ++i) {
+    // A copy of another point says nothing new.
+    if (indices[i * kNeighbours] != finite[i * step]) continue;
     farthest.push_back(distances_sq[(i + 1) * kNeighbours - 1]);
   }
+  if (farthest.empty()) return NAN;
   const auto middle = farthest.begin() + static_cast<std::ptrdiff_t>(farthest.size() / 2);
   std::nth_element(farthest.begin(), middle, farthest.end());
   const float radius_m = std::sqrt(*middle);

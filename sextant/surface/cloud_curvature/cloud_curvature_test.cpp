@@ -267,6 +267,7 @@ TEST(CloudCurvature, OfOnePointEqualsThatOfPacks) {
         CurvatureWeights::kCode, CurvatureWeights::kNone}) {
     CloudCurvatureOptions options;
     options.radius_m = 0.02f;
+    options.widen_below = 30;
     options.weights = weights;
     const Found packs = curvature_of(context, points, options);
     const auto grid =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numbers>
 
 #include "sextant/surface/cloud_curvature.h"
@@ -48,6 +49,44 @@ TEST(CloudCurvatureContract, NeedsPointsThatDetermineAQuadric) {
         EXPECT_EQ(valid, 0);
       }
     }
+  }
+}
+
+/// A floor as a depth camera sees it from above, from 0.6 m to 4 m away: its points thin out.
+std::vector<Vec3f> floor_points() {
+  std::vector<Vec3f> points;
+  for (int i = 0; i < 120 * 90; ++i) {
+    const double x = (i % 120 - 59.5) / 130, y = (i / 120 - 44.5) / 130;
+    const double z = 1 / (0.95 + 2 * y);  // from 0.6 to 4 m
+    if (z > 0 && z < 4) points.push_back(cast<float>(Vec3d{x, y, 1} * z));
+  }
+  return points;
+}
+
+TEST(CloudCurvatureContract, LooksFartherWherePointsAreFew) {
+  const std::vector<Vec3f> points = floor_points();
+  const auto size = static_cast<double>(points.size());
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Buffer<Vec3f> on_device = copy(context, points);
+    const float radius_m = curvature_radius_m(context, on_device);
+    const auto valid_of = [&](const CloudCurvatureOptions& options) {
+      const CloudCurvature found = estimate_cloud_curvature(context, on_device, {}, options);
+      const std::vector<std::uint8_t> valid = to_host(context, found.valid);
+      const std::vector<float> k1 = to_host(context, found.k1_per_m);
+      for (std::size_t i = 0; i < valid.size(); ++i) {
+        if (valid[i]) EXPECT_NEAR(k1[i], 0.0f, 1e-3f / radius_m);
+      }
+      return static_cast<double>(std::count(valid.begin(), valid.end(), 1)) / size;
+    };
+    EXPECT_LT(valid_of({.radius_m = radius_m}), 0.95);
+    EXPECT_GT(valid_of({}), 0.995);
+    EXPECT_GT(valid_of({.radius_m = radius_m, .widen_below = 30}), 0.995);
+    // Without the points nearby, eight times the radius is not enough.
+    std::vector<Vec3f> lonely = points;
+    lonely.push_back({0, -30, 0});
+    EXPECT_EQ(
+        to_host(context, estimate_cloud_curvature(context, copy(context, lonely)).valid).back(), 0);
   }
 }
 

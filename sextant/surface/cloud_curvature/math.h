@@ -7,6 +7,9 @@
 
 namespace sextant::detail::cloud_curvature {
 
+/// How often a radius with too few neighbours is doubled.
+inline constexpr int kMostDoublings = 3;
+
 /// What the loops need to know, on either device.
 struct CloudCurvatureJob {
   NeighbourGridView grid;
@@ -41,12 +44,12 @@ struct CloudCurvatureJob {
 };
 
 /// `neighbours(f)` calls f(offset_m, distance_sq, inside) for each; `away` is the unit normal of
-/// their plane, to the inside.
+/// their plane, to the inside; all lie within a radius.
 template <bool kOurs, class T, class Neighbours>
-SEXTANT_HD curvature::FittedQuadric<T> fit_neighbours(const CloudCurvatureJob& job,
+SEXTANT_HD curvature::FittedQuadric<T> fit_neighbours(const CloudCurvatureJob& job, float within_m,
                                                       const Vec3<T>& away,
                                                       const Neighbours& neighbours) {
-  const T radius_m(job.options.radius_m);
+  const T radius_m(within_m);
   return curvature::fit_quadric(
       job.rules, job.options.iterations, away, radius_m,
       curvature::first_weight(job.rules, radius_m),
@@ -72,7 +75,7 @@ SEXTANT_HD inline void write_nothing(const CloudCurvatureViews& out, std::int64_
 }
 
 /// The rules are those of images: see fit_patch.
-SEXTANT_HD inline bool is_valid(const CloudCurvatureJob& job,
+SEXTANT_HD inline bool is_valid(const CloudCurvatureJob& job, float radius_m,
                                 const curvature::FittedQuadric<float>& quadric) {
   const curvature::QuadricResult<float>& q = quadric.result;
   if (!(quadric.count >= static_cast<float>(job.options.least_samples))) return false;
@@ -80,17 +83,18 @@ SEXTANT_HD inline bool is_valid(const CloudCurvatureJob& job,
   if (!std::isfinite(q.k1_per_m) || !std::isfinite(q.k2_per_m)) return false;
   if (!is_finite(q.normal) || !is_finite(q.offset_m)) return false;
   if (job.rules.weights != CurvatureWeights::kRobust) return true;
-  const float most = curvature::kMostBend / job.options.radius_m;
+  const float most = curvature::kMostBend / radius_m;
   return quadric.weight >= quadric.count * curvature::kLeastAgreement && q.k1_per_m <= most &&
          q.k2_per_m >= -most;
 }
 
-SEXTANT_HD inline void write_quadric(const CloudCurvatureJob& job, const GridPoint& point,
+SEXTANT_HD inline void write_quadric(const CloudCurvatureJob& job, float radius_m,
+                                     const GridPoint& point,
                                      const curvature::FittedQuadric<float>& quadric) {
   const CloudCurvatureViews& out = job.out;
   curvature::QuadricResult<float> q = quadric.result;
   const std::int64_t i = point.index;
-  if (!is_valid(job, quadric)) return write_nothing(out, i);
+  if (!is_valid(job, radius_m, quadric)) return write_nothing(out, i);
   const Vec3f normal = job.oriented(point, q.normal);
   if (dot(normal, q.normal) < 0.0f) {
     // The fit has turned over the edge of what is seen: from the other side (k1, k2) is (-k2, -k1).
@@ -114,12 +118,13 @@ struct CloudCurvaturePoint {
 
   SEXTANT_HD void operator()(std::int64_t place) const {
     const GridPoint middle = job.grid.points[place];
-    const float radius_m = job.options.radius_m;
     if (!is_finite(middle.position)) return write_nothing(job.out, middle.index);
-    normals::Moments<float> moments;
-    for_each_neighbour(job.grid, middle.position, radius_m, [&](const GridPoint& other, float) {
-      normals::accumulate(moments, other.position - middle.position);
-    });
+    float radius_m = job.options.radius_m;
+    normals::Moments<float> moments = moments_within(middle, radius_m);
+    for (int i = 0; i < kMostDoublings && moments.count < widen_below(); ++i) {
+      radius_m *= 2.0f;
+      moments = moments_within(middle, radius_m);
+    }
     if (!(moments.count >= cloud_normals::kLeastNeighbours))
       return write_nothing(job.out, middle.index);
     const Vec3f plane = normals::plane_normal(normals::scatter_about_mean(moments));
@@ -130,8 +135,19 @@ struct CloudCurvaturePoint {
                            add(other.position - middle.position, distance_sq, true);
                          });
     };
-    write_quadric(job, middle,
-                  fit_neighbours<kOurs>(job, -job.oriented(middle, plane), neighbours));
+    write_quadric(job, radius_m, middle,
+                  fit_neighbours<kOurs>(job, radius_m, -job.oriented(middle, plane), neighbours));
+  }
+
+ private:
+  SEXTANT_HD float widen_below() const { return static_cast<float>(job.options.widen_below); }
+
+  SEXTANT_HD normals::Moments<float> moments_within(const GridPoint& middle, float radius_m) const {
+    normals::Moments<float> moments;
+    for_each_neighbour(job.grid, middle.position, radius_m, [&](const GridPoint& other, float) {
+      normals::accumulate(moments, other.position - middle.position);
+    });
+    return moments;
   }
 };
 

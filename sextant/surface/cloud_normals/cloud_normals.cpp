@@ -190,29 +190,49 @@ struct NormalsOfRange {
   }
 };
 
-void check(const CloudNormalsOptions& options) {
-  constexpr float kLeastSigma_m = 1e-9f;
+/// The options with the method and its number of neighbours filled in.
+CloudNormalsOptions resolved(const CloudNormalsOptions& options) {
+  constexpr int kNeighbours = 15, kLeastK = 3;
   check_options(options);
-  require(options.method != CloudNormalsMethod::kWeighted || options.sigma_m >= kLeastSigma_m,
-          "sigma_m: ", options.sigma_m,
+  CloudNormalsOptions known = options;
+  known.method = method_of(options);
+  const bool weighted = known.method == CloudNormalsMethod::kWeighted;
+  require(!weighted || (options.k == 0 && options.radius_m == 0.0f),
+          options.k == 0 ? "radius_m" : "k", ": weighted normals have sigma_m instead");
+  require(options.k == 0 || options.k >= kLeastK, "k: ", options.k, " is less than ", kLeastK);
+  if (!weighted && options.k == 0) known.k = kNeighbours;
+  return known;
+}
+
+CloudNormalsOptions with_sigma(const CloudNormalsOptions& options) {
+  constexpr float kLeastSigma_m = 1e-9f;
+  const CloudNormalsOptions known = resolved(options);
+  require(known.method != CloudNormalsMethod::kWeighted || known.sigma_m >= kLeastSigma_m,
+          "sigma_m: ", known.sigma_m,
           " is too small; pass at least 1e-9, or default_sigma_m(context, points)");
+  return known;
 }
 
 }  // namespace
 
+CloudNormalsMethod method_of(const CloudNormalsOptions& options) {
+  if (options.method != CloudNormalsMethod::kAutomatic) return options.method;
+  return options.k > 0 || options.radius_m > 0.0f ? CloudNormalsMethod::kPca
+                                                  : CloudNormalsMethod::kWeighted;
+}
+
 NeighbourGridOptions grid_options(const CloudNormalsOptions& options) {
-  check(options);
-  if (options.method == CloudNormalsMethod::kWeighted) {
-    return NeighbourGridOptions::for_radius(0.5f * kWeightReach * options.sigma_m);  // as in voting
+  const CloudNormalsOptions known = with_sigma(options);
+  if (known.method == CloudNormalsMethod::kWeighted) {
+    return NeighbourGridOptions::for_radius(0.5f * kWeightReach * known.sigma_m);  // as in voting
   }
-  return options.radius_m > 0.0f ? NeighbourGridOptions::for_radius(options.radius_m)
-                                 : NeighbourGridOptions::for_nearest(options.k);
+  return known.radius_m > 0.0f ? NeighbourGridOptions::for_radius(known.radius_m)
+                               : NeighbourGridOptions::for_nearest(known.k);
 }
 
 Buffer<Vec3f> estimate_cloud_normals(const Context& context, View<const Vec3f> points,
                                      const CloudNormalsOptions& options) {
-  check_options(options);
-  CloudNormalsOptions known = options;
+  CloudNormalsOptions known = resolved(options);
   if (known.method == CloudNormalsMethod::kWeighted && known.sigma_m == 0.0f) {
     known.sigma_m = default_sigma_m(context, points);
   }
@@ -223,8 +243,8 @@ Buffer<Vec3f> estimate_cloud_normals(const Context& context, View<const Vec3f> p
 }
 
 void estimate_cloud_normals_into(const Context& context, const NeighbourGrid& grid,
-                                 const CloudNormalsOptions& options, View<Vec3f> normals) {
-  check(options);
+                                 const CloudNormalsOptions& given, View<Vec3f> normals) {
+  const CloudNormalsOptions options = with_sigma(given);
   detail::neighbours::check_grid(context, grid);
   require_room(context, normals, grid.size(), "normals");
   detail::on_device(

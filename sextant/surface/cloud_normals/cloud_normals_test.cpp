@@ -248,7 +248,7 @@ TEST(CloudNormals, HaveTheSameBitsForEveryNumberOfThreads) {
   const std::uint64_t seed = testing::seed_of_test();
   const std::vector<Vec3f> points = testing::organised_cloud(seed).points;
   for (const CloudNormalsOptions& options :
-       {CloudNormalsOptions{}, CloudNormalsOptions{.radius_m = 0.05f}, kWeighted}) {
+       {CloudNormalsOptions{.k = 15}, CloudNormalsOptions{.radius_m = 0.05f}, kWeighted}) {
     const auto one = normals_of(Context::cpu(1), points, options);
     for (const int threads : {2, 7}) {
       const auto many = normals_of(Context::cpu(threads), points, options);
@@ -266,7 +266,7 @@ TEST(CloudNormals, OfDegenerateCloudsAreNaN) {
     for (const testing::TestCloud& cloud : testing::test_clouds(seed)) {
       SCOPED_TRACE(cloud.name);
       for (const CloudNormalsOptions& options :
-           {CloudNormalsOptions{}, CloudNormalsOptions{.k = 3},
+           {CloudNormalsOptions{.k = 15}, CloudNormalsOptions{.k = 3},
             CloudNormalsOptions{.radius_m = 0.2f}, kWeighted}) {
         const auto normals = normals_of(context, cloud.points, options);
         ASSERT_EQ(normals.size(), cloud.points.size());
@@ -288,7 +288,7 @@ TEST(CloudNormals, OfDegenerateCloudsAreNaN) {
     for (const Vec3f& normal : normals_of(context, line, kWeighted)) {
       EXPECT_FALSE(is_finite(normal));
     }
-    for (const CloudNormalsOptions& options : {CloudNormalsOptions{}, kWeighted}) {
+    for (const CloudNormalsOptions& options : {CloudNormalsOptions{.k = 15}, kWeighted}) {
       for (const Vec3f& normal : normals_of(context, {{0, 0, 1}, {1, 0, 1}}, options)) {
         EXPECT_FALSE(is_finite(normal));
       }
@@ -299,6 +299,21 @@ TEST(CloudNormals, OfDegenerateCloudsAreNaN) {
   }
 }
 
+TEST(CloudNormals, AreWeightedUnlessNeighboursAreAskedFor) {
+  const std::vector<Vec3f> points = testing::organised_cloud(testing::seed_of_test()).points;
+  const Context context = Context::cpu(1);
+  const auto expect_same = [&](const CloudNormalsOptions& a, const CloudNormalsOptions& b) {
+    const auto found = normals_of(context, points, a), expected = normals_of(context, points, b);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      ASSERT_TRUE(same_bits(found[i], expected[i]) || !is_finite(found[i]));
+    }
+  };
+  expect_same({}, kWeighted);
+  expect_same({.k = 20}, {.method = CloudNormalsMethod::kPca, .k = 20});
+  expect_same({.radius_m = 0.1f}, {.method = CloudNormalsMethod::kPca, .radius_m = 0.1f});
+  expect_same({.method = CloudNormalsMethod::kPca}, {.k = 15});
+}
+
 TEST(CloudNormals, IntoRunInAGraph) {
   const std::vector<Vec3f> host = sphere_points(2000, 0.2f, {0, 0, 1});
   for (const Context& context : testing::all_contexts()) {
@@ -307,12 +322,13 @@ TEST(CloudNormals, IntoRunInAGraph) {
     Buffer<Vec3f> normals(context, points.size());
     NeighbourGrid grid(context, points.size());
     const Graph graph = Graph::capture(context, [&] {
-      build_neighbour_grid_into(context, points, grid_options(CloudNormalsOptions{}), grid);
-      estimate_cloud_normals_into(context, grid, {}, normals);
+      const CloudNormalsOptions nearest{.k = 15};
+      build_neighbour_grid_into(context, points, grid_options(nearest), grid);
+      estimate_cloud_normals_into(context, grid, nearest, normals);
     });
     graph.launch();
     context.synchronize();
-    const auto expected = to_host(context, estimate_cloud_normals(context, points));
+    const auto expected = to_host(context, estimate_cloud_normals(context, points, {.k = 15}));
     const auto found = to_host(context, normals);
     for (std::size_t i = 0; i < found.size(); ++i) {
       ASSERT_TRUE(same_bits(found[i], expected[i]));
@@ -331,11 +347,16 @@ TEST(CloudNormals, RefuseMisuse) {
   EXPECT_THROW(estimate_cloud_normals(context, view_of(points), {.viewpoint_m = {NAN, 0, 0}}),
                Error);
   const NeighbourGrid grid = build_neighbour_grid(context, view_of(points));
-  EXPECT_THROW(estimate_cloud_normals_into(context, grid, {}, view_of(normals)), Error);
+  EXPECT_THROW(estimate_cloud_normals_into(context, grid, {.k = 15}, view_of(normals)), Error);
   normals.resize(3);
   // Without σ there is nothing that could be done without waiting.
   EXPECT_THROW(estimate_cloud_normals_into(context, grid, kWeighted, view_of(normals)), Error);
+  EXPECT_THROW(estimate_cloud_normals_into(context, grid, {}, view_of(normals)), Error);
   EXPECT_NO_THROW(estimate_cloud_normals(context, view_of(points), kWeighted));
+  // Options of the other method are not ignored.
+  EXPECT_THROW(estimate_cloud_normals(context, view_of(points),
+                                      {.method = CloudNormalsMethod::kWeighted, .k = 15}),
+               Error);
   EXPECT_THROW(estimate_cloud_normals_into(context, NeighbourGrid{}, {}, view_of(normals)), Error);
 }
 

@@ -19,16 +19,24 @@ constexpr std::int64_t kRunLength = 128;
 constexpr float kSigmaSpacings = 3.0f;
 
 /// All points, or runs of them: whole pieces can be copied on any device.
-Buffer<Vec3f> sample_of(const Context& context, View<const Vec3f> points) {
-  if (points.size <= kRuns * kRunLength) return copy(context, points);
-  Buffer<Vec3f> sample(context, kRuns * kRunLength);
-  for (std::int64_t run = 0; run < kRuns; ++run) {
-    const std::int64_t first = (points.size - kRunLength) * run / (kRuns - 1);
-    copy_async<Vec3f>(context, points.subview(first, kRunLength),
-                      sample.view().subview(run * kRunLength, kRunLength));
+struct Sample {
+  Buffer<Vec3f> points;
+  std::int64_t all = 0;
+
+  Sample(const Context& context, View<const Vec3f> from)
+      : points(context, min_of(from.size, kRuns * kRunLength)), all(from.size) {
+    const std::int64_t length = is_whole() ? all : kRunLength;
+    for (std::int64_t at = 0; at < points.size(); at += length) {
+      copy_async<Vec3f>(context, from.subview(index_of(at), length),
+                        points.view().subview(at, length));
+    }
   }
-  return sample;
-}
+  bool is_whole() const { return points.size() == all; }
+  std::int64_t index_of(std::int64_t at) const {
+    if (is_whole()) return at;
+    return (all - kRunLength) * (at / kRunLength) / (kRuns - 1) + at % kRunLength;
+  }
+};
 
 }  // namespace
 
@@ -38,10 +46,14 @@ float cloud_resolution_m(const Context& context, const NeighbourGrid& grid) {
   const View<float> distances_sq = workspace.take<float>(context, size);
   k_nearest_into(context, grid, kNearest, workspace.take<std::int32_t>(context, size),
                  distances_sq);
-  const View<NearestSum> result = workspace.take<NearestSum>(context, 1);
-  detail::transform_reduce_anywhere(context, grid.size(), NearestOfPoint{distances_sq.data},
-                                    detail::Add{}, NearestSum{}, result, workspace);
-  const NearestSum sum = to_host(context, result)[0];
+  const View<NearestSum> means = workspace.take<NearestSum>(context, kRounds);
+  for (int round = 0; round < kRounds; ++round) {
+    const NearestSum* former = round > 0 ? means.data + round - 1 : nullptr;
+    detail::transform_reduce_anywhere(context, grid.size(),
+                                      NearestOfPoint{distances_sq.data, former}, detail::Add{},
+                                      NearestSum{}, means.subview(round, 1), workspace);
+  }
+  const NearestSum sum = to_host(context, means.subview(kRounds - 1, 1))[0];
   return sum.points > 0 ? static_cast<float>(sum.distance_m / sum.points) : NAN;
 }
 
@@ -56,11 +68,14 @@ float cloud_spacing_m(const Context& context, View<const Vec3f> points) {
   constexpr int kK = kNeighbours + 1;  // with the point itself
   const NeighbourGrid grid =
       build_neighbour_grid(context, points, NeighbourGridOptions::for_nearest(kK));
-  const Buffer<Vec3f> sample = sample_of(context, points);
-  const NearestNeighbours nearest = k_nearest(context, grid, sample, kK);
+  const Sample sample(context, points);
+  const NearestNeighbours nearest = k_nearest(context, grid, sample.points, kK);
+  const std::vector<std::int32_t> indices = to_host(context, nearest.indices);
   const std::vector<float> distances_sq = to_host(context, nearest.distances_sq);
   std::vector<float> spacings_m;
   for (std::size_t row = 0; row + kK <= distances_sq.size(); row += kK) {
+    // A copy of another point says nothing new.
+    if (indices[row] != sample.index_of(static_cast<std::int64_t>(row) / kK)) continue;
     // Small clouds have fewer neighbours.
     int last = kK - 1;
     while (last > 0 && !(distances_sq[row + last] < INFINITY)) --last;

@@ -17,13 +17,24 @@ SEXTANT_HD inline NearestSum operator+(const NearestSum& a, const NearestSum& b)
   return {a.distance_m + b.distance_m, a.points + b.points};
 }
 
-/// The first distance of a row of kNearest that is not zero; nothing where there is none.
+/// Points this many times farther from all others than usual lie on no surface.
+inline constexpr double kMostMeans = 10;
+/// Each time the mean is taken anew, without them.
+inline constexpr int kRounds = 6;
+
+/// The first distance of a row of kNearest that is not zero; nothing where there is none, or where
+/// it is too long beside the `former` mean, if there is one.
 struct NearestOfPoint {
   const float* distances_sq;
+  const NearestSum* former;
   SEXTANT_HD NearestSum operator()(std::int64_t row) const {
     for (int i = 1; i < kNearest; ++i) {
       const float square = distances_sq[row * kNearest + i];
-      if (square > 0.0f && square < INFINITY) return {std::sqrt(static_cast<double>(square)), 1};
+      if (!(square > 0.0f && square < INFINITY)) continue;
+      const double distance_m = std::sqrt(static_cast<double>(square));
+      const bool far =
+          former != nullptr && distance_m * former->points > kMostMeans * former->distance_m;
+      return far ? NearestSum{} : NearestSum{distance_m, 1};
     }
     return {};
   }

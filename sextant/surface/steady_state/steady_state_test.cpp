@@ -194,7 +194,7 @@ void find_normals(Frame& f, const CloudNormalsOptions& options) {
 }
 
 const Operation kCloudOperations[] = {
-    {"cloud normals", [](Frame& f, Workspace&) { find_normals(f, {}); }},
+    {"cloud normals", [](Frame& f, Workspace&) { find_normals(f, {.k = 15}); }},
     {"cloud normals within a radius",
      [](Frame& f, Workspace&) { find_normals(f, {.radius_m = 0.05f}); }},
     {"weighted cloud normals",

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/sextant/voting/saliency.h"
+
+#include <algorithm>
+
+namespace sextant::app {
+
+namespace {
+
+const Buffer<float>* values_of(const Cloud& cloud, std::string_view name) {
+  const auto found = std::find_if(cloud.attributes.begin(), cloud.attributes.end(),
+                                  [&](const Attribute& a) { return a.name == name; });
+  return found == cloud.attributes.end() ? nullptr : &found->values;
+}
+
+}  // namespace
+
+Buffer<Vec3f> vote_on(const Context& context, Surface& surface, const VotingOptions& options) {
+  VotingResult result = vote(context, surface.points, options);
+  const std::vector<Saliency> saliencies = to_host(context, result.saliencies);
+  const auto attach = [&](const char* name, float Saliency::*value) {
+    std::vector<float> values;
+    for (const Saliency& saliency : saliencies) values.push_back(saliency.*value);
+    std::erase_if(surface.attributes, [&](const Attribute& a) { return a.name == name; });
+    surface.attributes.push_back({name, copy(context, values)});
+  };
+  attach("stick", &Saliency::stick);
+  attach("plate", &Saliency::plate);
+  attach("ball", &Saliency::ball);
+  attach("confidence", &Saliency::confidence);
+  return std::move(result.normals);
+}
+
+PointSaliency saliency_of(const Surface& surface, const std::string& file) {
+  const auto values = [&](const char* name) -> View<const float> {
+    const Buffer<float>* found = values_of(surface, name);
+    require(found != nullptr, "--saliency file: ", file, " has no property '", name,
+            "'; 'sextant normals --method voting' writes it, or take --saliency voting");
+    return found->view();
+  };
+  return {values("stick"), values("plate"), values("ball")};
+}
+
+std::vector<Rgb8> saliency_colors(const Cloud& cloud) {
+  const auto stick = values_of(cloud, "stick")->host(), plate = values_of(cloud, "plate")->host(),
+             ball = values_of(cloud, "ball")->host();
+  std::vector<Rgb8> colors;
+  for (std::size_t i = 0; i < stick.size(); ++i) {
+    const float most = stick[i] + plate[i] + ball[i];
+    const auto shade = [&](float part) {
+      const float share = part / most;
+      return static_cast<std::uint8_t>(share > 0.0f ? 255.0f * std::sqrt(share) + 0.5f : 0.0f);
+    };
+    colors.push_back({shade(stick[i]), shade(plate[i]), shade(ball[i])});
+  }
+  return colors;
+}
+
+}  // namespace sextant::app
