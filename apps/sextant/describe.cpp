@@ -132,6 +132,7 @@ void run(const CLI::App& flags, const DescribeCommand& command) {
                          {"triangles", surface.triangles.size()},
                          {"resolution_m", surface.resolution_m}};
   document["times_ms"] = times.to_json();
+  document["downloads"] = context.counters().downloads;
   result.text =
       fmt::format("{}: {} of {} points, {:.2f} mm apart\n{}  {} on {}\n",
                   command.surface.input.file, kind_of(surface), points, 1000 * surface.resolution_m,

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "sextant/core/device.h"
 #include "sextant/descriptor/descriptor_file.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/npy.h"
@@ -253,6 +254,19 @@ TEST_F(DescribeCli, TensorsOfADepthMap) {
   EXPECT_EQ(rows.values, dense_values(file));
   EXPECT_EQ(read_npy<std::int32_t>(folder_ / "t_points.npy").shape,
             (std::vector<std::int64_t>{40, 2}));
+}
+
+/// The device is asked how dense the points are, how much there is to pack, and for the results.
+TEST_F(DescribeCli, ADepthMapNeedsThreeDownloads) {
+  for (const DeviceInfo& info : list_devices().devices) {
+    for (const char* what : {"shot", "shot --keypoints iss", "tensor"}) {
+      const Outcome outcome = run("describe " + std::string(kDepth) + "--descriptor " + what +
+                                  " -o d.sxd --json --device " + to_string(info.device));
+      ASSERT_EQ(outcome.status, 0) << outcome.err;
+      const std::int64_t downloads = json::parse(outcome.out).at("downloads");
+      EXPECT_EQ(downloads, info.device.kind == DeviceKind::kCuda ? 3 : 0) << what;
+    }
+  }
 }
 
 /// On a ball the two normals of a pair lie symmetric to the line from its centre through the

@@ -5,6 +5,7 @@
 
 #include "apps/sextant/describe/description.h"
 #include "sextant/core/options_json.h"
+#include "sextant/core/parcel.h"
 #include "sextant/descriptor/surface_descriptors.h"
 
 namespace sextant::app {
@@ -13,27 +14,62 @@ namespace {
 
 constexpr std::int64_t kRandomTensors = 200;
 
-/// Tensors on the host as a file keeps them: those that could be made, or all with `keep_invalid`.
-DescriptorFile file_of(const TensorSet& tensors, bool keep_invalid) {
+/// Everything that is known of the tensors, in one piece of memory.
+struct TensorParcel {
+  Parcel parcel;
+  Parcel::Part<std::int32_t> found;  ///< one element: pairs that they were drawn from
+  Parcel::Part<TensorFrame> frames;
+  Parcel::Part<std::int32_t> sizes;
+  Parcel::Part<std::uint16_t> indices;
+  Parcel::Part<float> values;
+  Parcel::Part<std::int32_t> triangles;
+
+  TensorParcel(const Context& context, const DrawnPairs& drawn, const TensorSet& tensors,
+               const Buffer<std::int32_t>& triangle_counts) {
+    Parcel& to = parcel;
+    const auto plan = [&]<class T>(const Buffer<T>& from, Parcel::Part<T>& part) {
+      part = to.add<T>(from.size());
+    };
+    const auto fill = [&]<class T>(const Buffer<T>& from, Parcel::Part<T>& part) {
+      copy<T>(context, from, to[part]);
+    };
+    const auto each_part = [&](const auto& act) {
+      act(drawn.found, found);
+      act(tensors.frames, frames);
+      act(tensors.sizes, sizes);
+      act(tensors.indices, indices);
+      act(tensors.values, values);
+      act(triangle_counts, triangles);
+    };
+    each_part(plan);
+    parcel.allocate(context);
+    each_part(fill);
+  }
+};
+
+/// Packed tensors as a file keeps them: those that could be made, or all with `keep_invalid`.
+DescriptorFile file_of(const TensorParcel& found, const Parcel& on_host, int bins,
+                       bool keep_invalid) {
   DescriptorFile file;
   file.kind = DescriptorKind::kTensor;
-  file.length = tensors.bins * tensors.bins * tensors.bins;
-  const auto count = static_cast<std::size_t>(tensors.count.host()[0]);
-  for (std::size_t t = 0; t < count; ++t) {
-    const TensorFrame& frame = tensors.frames.host()[t];
-    if (std::isnan(frame.angle_rad) && !keep_invalid) continue;
-    file.points.push_back(frame.pair.p);
-    file.partners.push_back(frame.pair.q);
-    file.angles_rad.push_back(frame.angle_rad);
-    file.positions_m.push_back(frame.origin_m);
-    file.axes.push_back(frame.axes);
-    const std::int32_t size = tensors.sizes.host()[t];
-    file.sizes.push_back(size);
-    const std::int64_t first = tensors.first.host()[t];
-    const std::uint16_t* index = tensors.indices.data() + first;
-    const float* value = tensors.values.data() + first;
-    file.indices.insert(file.indices.end(), index, index + size);
-    file.values.insert(file.values.end(), value, value + size);
+  file.length = bins * bins * bins;
+  const std::uint16_t* index = on_host[found.indices].data;
+  const float* value = on_host[found.values].data;
+  for (std::int64_t t = 0; t < on_host[found.frames].size; ++t) {
+    const TensorFrame& frame = on_host[found.frames][t];
+    const std::int32_t size = on_host[found.sizes][t];
+    if (!std::isnan(frame.angle_rad) || keep_invalid) {
+      file.points.push_back(frame.pair.p);
+      file.partners.push_back(frame.pair.q);
+      file.angles_rad.push_back(frame.angle_rad);
+      file.positions_m.push_back(frame.origin_m);
+      file.axes.push_back(frame.axes);
+      file.sizes.push_back(size);
+      file.indices.insert(file.indices.end(), index, index + size);
+      file.values.insert(file.values.end(), value, value + size);
+    }
+    index += size;
+    value += size;
   }
   return file;
 }
@@ -50,37 +86,18 @@ std::vector<double> areas_sq_m(const DescriptorFile& file) {
   return areas;
 }
 
-/// How many triangles have their centre in the cube of a tensor, connected or not; of a thousand
-/// tensors at most.
-std::vector<double> triangle_counts(const Context& context, const Surface& surface,
-                                    const DescriptorFile& file, int bins) {
-  constexpr std::size_t kMostCounted = 1000;
-  const Context cpu = Context::cpu();
-  const std::vector<Vec3f> points = to_host(context, surface.points);
-  std::vector<Vec3f> centres;
-  for (const Vec3i& t : to_host(context, triangles_of(context, surface))) {
-    const auto corner = [&](std::int32_t i) { return points[static_cast<std::size_t>(i)]; };
-    centres.push_back((corner(t.x) + corner(t.y) + corner(t.z)) / 3.0f);
+/// A thousand tensors at most say how many triangles there are in their cubes.
+int step_between_counted(std::int64_t tensors) {
+  constexpr std::int64_t kMostCounted = 1000;
+  return static_cast<int>(tensors / kMostCounted + 1);
+}
+
+std::vector<double> counts_that_are_there(View<const std::int32_t> counts) {
+  std::vector<double> there;
+  for (const std::int32_t count : counts) {
+    if (count >= 0) there.push_back(count);
   }
-  const std::size_t step = file.axes.size() / kMostCounted + 1;
-  std::vector<Vec3f> origins;
-  for (std::size_t i = 0; i < file.axes.size(); i += step) origins.push_back(file.positions_m[i]);
-  const float half_m = 0.5f * static_cast<float>(bins) * file.size_m;
-  const float reach_m = half_m * 1.7320509f;  // to the corners of the cube
-  const NeighbourGrid grid = build_neighbour_grid(cpu, view_of(std::as_const(centres)),
-                                                  NeighbourGridOptions::for_radius(reach_m));
-  const NeighbourLists near =
-      neighbours_within(cpu, grid, view_of(std::as_const(origins)), reach_m);
-  std::vector<double> counts(origins.size(), 0.0);
-  for (std::size_t i = 0; i < origins.size(); ++i) {
-    for (std::int64_t j = near.first.host()[i]; j < near.first.host()[i + 1]; ++j) {
-      const auto centre = static_cast<std::size_t>(near.indices.data()[j]);
-      const Vec3f v = file.axes[i * step] * (centres[centre] - origins[i]);
-      const float farthest = max_of(max_of(std::abs(v.x), std::abs(v.y)), std::abs(v.z));
-      counts[i] += farthest < half_m ? 1 : 0;
-    }
-  }
-  return counts;
+  return there;
 }
 
 }  // namespace
@@ -90,42 +107,43 @@ Description describe_tensors(const Context& context, const Surface& surface,
   const bool all = options.keypoints == KeypointChoice::kAll;
   PairsOptions pairs_options = options.pairs;
   pairs_options.seed = options.seed;
-  const Buffer<PointPair> pairs =
-      times.time("pairs", context, [&] { return find_pairs(context, surface, pairs_options); });
-  const std::int64_t wanted = options.count > 0 ? options.count
-                              : all             ? pairs.size()
-                                                : kRandomTensors;
-  const Buffer<PointPair> chosen = times.time(
-      "select", context, [&] { return select_pairs(context, pairs, wanted, options.seed); });
-  const TensorSet tensors = times.time("describe", context, [&] {
-    return compute_tensors(context, surface, chosen, options.tensor);
+  const std::int64_t wanted = options.count > 0 ? options.count : all ? 0 : kRandomTensors;
+  const DrawnPairs drawn = times.time("pairs", context, [&] {
+    return draw_pairs(context, surface, wanted, options.seed, pairs_options);
   });
+  const TensorSet tensors = times.time("describe", context, [&] {
+    return compute_tensors(context, surface, drawn, options.tensor);
+  });
+  const std::int64_t chosen = tensors.frames.size();
+  const Buffer<std::int32_t> triangle_counts = times.time("count", context, [&] {
+    return count_triangles(context, surface, tensors.frames, options.tensor,
+                           step_between_counted(chosen));
+  });
+  const TensorParcel found(context, drawn, tensors, triangle_counts);
+  const Parcel on_host = to_host(context, found.parcel);
+  const std::int32_t pairs = on_host[found.found][0];
   Description description;
   DescriptorFile& file = description.file;
-  file = file_of(to_host(context, tensors), options.keep_invalid);
+  file = file_of(found, on_host, tensors.bins, options.keep_invalid);
   file.size_m = options.tensor.bin_resolutions * surface.resolution_m;
-  const auto invalid = chosen.size() - std::count_if(file.angles_rad.begin(), file.angles_rad.end(),
-                                                     [](float a) { return std::isfinite(a); });
+  const auto invalid = chosen - std::count_if(file.angles_rad.begin(), file.angles_rad.end(),
+                                              [](float a) { return std::isfinite(a); });
   const std::vector<double> sizes(file.sizes.begin(), file.sizes.end());
   const nlohmann::json bins = mean_and_median(sizes);
   const nlohmann::json areas = mean_and_median(areas_sq_m(file));
-  const nlohmann::json triangles = times.time("count", context, [&] {
-    return mean_and_median(triangle_counts(context, surface, file, options.tensor.bins));
-  });
-  description.facts = {
-      {"keypoints", {{"choice", all ? "all" : "random"}, {"count", chosen.size()}}},
-      {"pairs", pairs.size()},
-      {"described", chosen.size() - invalid},
-      {"invalid", {{"no_frame", invalid}}},
-      {"triangles", triangles},
-      {"filled_bins", bins},
-      {"area_sq_m", areas},
-      {"options", options_to_json(options.tensor)},
-      {"pairs_options", options_to_json(pairs_options)}};
-  description.text =
-      fmt::format("  {} of {} pairs, {} {} descriptors of {:.1f} mm bins", chosen.size(),
-                  pairs.size(), chosen.size() - invalid, name_of(file), 1000 * file.size_m);
-  if (!bins.is_null()) {
+  const nlohmann::json triangles = mean_and_median(counts_that_are_there(on_host[found.triangles]));
+  description.facts = {{"keypoints", {{"choice", all ? "all" : "random"}, {"count", chosen}}},
+                       {"pairs", pairs},
+                       {"described", chosen - invalid},
+                       {"invalid", {{"no_frame", invalid}}},
+                       {"triangles", triangles},
+                       {"filled_bins", bins},
+                       {"area_sq_m", areas},
+                       {"options", options_to_json(options.tensor)},
+                       {"pairs_options", options_to_json(pairs_options)}};
+  description.text = fmt::format("  {} of {} pairs, {} {} descriptors of {:.1f} mm bins", chosen,
+                                 pairs, chosen - invalid, name_of(file), 1000 * file.size_m);
+  if (!bins.is_null() && !triangles.is_null()) {
     description.text += fmt::format(
         "; each has {:.0f} triangles, {:.1f} cm2 in {:.0f} bins", triangles["median"].get<double>(),
         1e4 * areas["median"].get<double>(), bins["median"].get<double>());

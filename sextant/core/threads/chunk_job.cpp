@@ -7,21 +7,13 @@
 
 namespace sextant::detail {
 
-namespace {
-
-/// A helper that has a processor needs less than this for the rest of its chunk. One that has lost
-/// its processor needs milliseconds, and the caller better sleeps.
-constexpr std::chrono::microseconds kSpinForHelpers{50};
-
-}  // namespace
-
-void ChunkJob::run_as_caller() {
+void ChunkJob::run_as_caller(std::chrono::microseconds spin_limit) {
   std::int64_t own = 0;
   for (std::int64_t chunk = take_chunk(); chunk < chunks_; chunk = take_chunk()) {
     run_chunk(chunk);
     ++own;
   }
-  wait_for_helpers(chunks_ - own);
+  wait_for_helpers(chunks_ - own, spin_limit);
   if (failed_chunk_.load(std::memory_order_relaxed) == chunks_) return;
   std::exception_ptr error;
   {
@@ -57,9 +49,10 @@ void ChunkJob::run_chunk(std::int64_t chunk) {
   }
 }
 
-void ChunkJob::wait_for_helpers(std::int64_t chunks_begun_by_helpers) {
+void ChunkJob::wait_for_helpers(std::int64_t chunks_begun_by_helpers,
+                                std::chrono::microseconds spin_limit) {
   const auto done = [&] { return finished_by_helpers_.load() == chunks_begun_by_helpers; };
-  if (done() || spin_until(kSpinForHelpers, done)) return;
+  if (done() || spin_until(spin_limit, done)) return;
   awaited_.store(chunks_begun_by_helpers);
   while (!done()) park_while(caller_woken_, 0);
 }

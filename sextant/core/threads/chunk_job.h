@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -19,8 +20,9 @@ class ChunkJob {
       : chunks_(chunks), most_helpers_(most_helpers), function_(function), failed_chunk_(chunks) {}
 
   /// The caller's part: takes chunks until none is left, waits for those that helpers have begun,
-  /// and throws the error of the lowest chunk that failed.
-  void run_as_caller();
+  /// and throws the error of the lowest chunk that failed. It waits without sleeping up to the
+  /// limit.
+  void run_as_caller(std::chrono::microseconds spin_limit);
   /// A helper's part: takes chunks until none is left.
   void run_as_helper();
 
@@ -33,7 +35,7 @@ class ChunkJob {
   /// The next chunk that nobody has begun; `chunks_` or more when there is none.
   std::int64_t take_chunk() { return next_.fetch_add(1, std::memory_order_relaxed); }
   void run_chunk(std::int64_t chunk);
-  void wait_for_helpers(std::int64_t chunks_begun_by_helpers);
+  void wait_for_helpers(std::int64_t chunks_begun_by_helpers, std::chrono::microseconds spin_limit);
 
   const std::int64_t chunks_;
   const int most_helpers_;

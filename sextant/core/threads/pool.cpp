@@ -16,9 +16,15 @@ namespace sextant::detail {
 
 namespace {
 
-/// Operations follow each other within microseconds, and waking a thread costs tens of them. Longer
-/// would take time from the other programs on the machine.
-constexpr std::chrono::microseconds kSpinForJob{20};
+/// How long an idle worker waits for the next job before it sleeps. Operations are chains of loops
+/// with work of the caller between them, and a worker that sleeps comes tens of microseconds late
+/// to the next loop.
+constexpr std::chrono::microseconds kWaitAlone{1000}, kWaitInCompany{20};
+
+/// How long a caller waits for the last chunks of its helpers before it sleeps. A helper that has a
+/// processor needs less for the rest of its chunk. One that has lost its processor needs
+/// milliseconds.
+constexpr std::chrono::microseconds kFinishAlone{500}, kFinishInCompany{50};
 
 }  // namespace
 
@@ -33,7 +39,7 @@ Pool& Pool::of_process() {
   return *pool;
 }
 
-Pool::Pool() {
+Pool::Pool() : most_awake_(has_quota() ? 0 : hardware_threads() - 1) {
   // A forked child has the memory of its parent but none of the workers.
   pthread_atfork([] { of_process().mutex_.lock(); }, [] { of_process().mutex_.unlock(); },
                  [] {
@@ -41,6 +47,7 @@ Pool::Pool() {
                    pool.jobs_.clear();
                    pool.workers_.clear();
                    pool.asleep_ = 0;
+                   pool.awake_ = 0;
                    pool.mutex_.unlock();
                  });
 }
@@ -82,7 +89,7 @@ void Pool::run(int threads, std::int64_t chunks, ChunkFunction function) {
     ~Withdrawal() { pool.withdraw(job); }
   } const withdrawal{*this, job};
   publish(job);
-  job->run_as_caller();
+  job->run_as_caller(company_.limit(kFinishAlone, kFinishInCompany));
 }
 
 void Pool::publish(const std::shared_ptr<ChunkJob>& job) {
@@ -144,10 +151,11 @@ void Pool::work(std::size_t worker) {
   if (sched_getaffinity(getpid(), sizeof processors, &processors) == 0) {
     pthread_setaffinity_np(pthread_self(), sizeof processors, &processors);
   }
-  while (const std::shared_ptr<ChunkJob> job = join_job(worker)) job->run_as_helper();
+  LostTime lost;
+  while (const std::shared_ptr<ChunkJob> job = join_job(worker, lost)) job->run_as_helper();
 }
 
-std::shared_ptr<ChunkJob> Pool::join_job(std::size_t worker) {
+std::shared_ptr<ChunkJob> Pool::join_job(std::size_t worker, LostTime& lost) {
   std::unique_lock lock(mutex_);
   for (bool spun = false;; spun = !spun) {
     if (closed_) return nullptr;
@@ -162,12 +170,24 @@ std::shared_ptr<ChunkJob> Pool::join_job(std::size_t worker) {
     lock.unlock();
     if (spun) {
       park_while(published_, seen);
+      lost.restart();
     } else {
-      spin_until(kSpinForJob, [&] { return published_.load() != seen; });
+      stay_awake(seen, lost);
     }
     lock.lock();
     if (spun) --asleep_;
   }
+}
+
+void Pool::stay_awake(std::uint32_t seen, LostTime& lost) {
+  const auto done = [&] { return published_.load() != seen; };
+  if (spin_until(kWaitInCompany, done)) return;
+  company_.note(lost.take());
+  // One that would have no processor to itself had better sleep.
+  if (awake_.fetch_add(1) < most_awake_) {
+    spin_until(company_.limit(kWaitAlone, kWaitInCompany) - kWaitInCompany, done);
+  }
+  awake_.fetch_sub(1);
 }
 
 std::shared_ptr<ChunkJob> Pool::find_job() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sextant/core/threads/chunk_job.h"
+#include "sextant/core/threads/company.h"
 
 namespace sextant::detail {
 
@@ -42,7 +43,9 @@ class Pool {
   bool add_worker();
   void work(std::size_t worker);
   /// Sleeps until there is something to help with; null when the pool closes.
-  std::shared_ptr<ChunkJob> join_job(std::size_t worker);
+  std::shared_ptr<ChunkJob> join_job(std::size_t worker, LostTime& lost);
+  /// Waits a while, without sleeping, for a change of published_.
+  void stay_awake(std::uint32_t seen, LostTime& lost);
   /// Under the mutex: the job with the fewest helpers that still has chunks and room.
   std::shared_ptr<ChunkJob> find_job() const;
 
@@ -56,6 +59,11 @@ class Pool {
   int asleep_ = 0;  ///< workers that wait for a change of published_ in the kernel
   bool closed_ = false;
   std::atomic<std::uint32_t> published_{0};  ///< counts the reasons for idle workers to look up
+  std::atomic<int> awake_{0};                ///< idle workers that stay awake
+  /// How many of them may stay awake: there is a processor for each beside the caller's. None where
+  /// the time of all threads together is limited.
+  const int most_awake_;
+  Company company_;
 };
 
 }  // namespace sextant::detail

@@ -194,6 +194,17 @@ TEST(Pool, KeepsItsWorkers) {
   EXPECT_EQ(detail::Pool::of_process().workers(), workers);
 }
 
+TEST(Pool, WorkersComeAwakeOrFromSleep) {
+  // Loops in a chain, with pauses below and above the time that idle workers stay awake.
+  const Context context = Context::cpu(3);
+  for (const int pause_us : {0, 5, 30, 300, 3000}) {
+    for (int turn = 0; turn < 20; ++turn) {
+      ASSERT_TRUE(all_once(context, 10)) << pause_us;
+      std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
+    }
+  }
+}
+
 TEST(Pool, WorkersRunWhereTheProgramMay) {
   cpu_set_t program;
   ASSERT_EQ(sched_getaffinity(getpid(), sizeof program, &program), 0);

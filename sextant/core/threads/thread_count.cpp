@@ -30,13 +30,20 @@ int affinity_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+/// Read once, because it takes dozens of files.
+std::optional<int> quota_threads() {
+  static const std::optional<int> quota = control_group_threads("/proc/self");
+  return quota;
+}
+
 }  // namespace
 
 int hardware_threads() {
-  static const std::optional<int> quota = control_group_threads("/proc/self");
   const int threads = affinity_threads();
-  return quota ? std::min(threads, *quota) : threads;
+  return std::min(threads, quota_threads().value_or(threads));
 }
+
+bool has_quota() { return quota_threads().has_value(); }
 
 int default_threads() {
   const char* const text = std::getenv("OMP_NUM_THREADS");

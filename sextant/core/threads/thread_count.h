@@ -12,6 +12,9 @@ namespace sextant::detail {
 /// control group, rounded up. The quota is read once.
 int hardware_threads();
 
+/// Whether a control group limits the processor time of this process.
+bool has_quota();
+
 /// The same, and no more than OMP_NUM_THREADS says: what a context takes by default.
 int default_threads();
 

@@ -105,20 +105,10 @@ LocalFrameOptions resolved_for(const Context& context, View<const Vec3f> surface
   return resolved(options, detail::scale::resolution_of(context, surface));
 }
 
-/// Half the radius: fewer candidates lie in vain around a keypoint's sphere.
-NeighbourGrid grid_for(const Context& context, View<const Vec3f> surface,
-                       const LocalFrameOptions& options) {
-  return build_neighbour_grid(context, surface,
-                              NeighbourGridOptions::for_radius(0.5f * options.radius_m));
-}
-
 }  // namespace
 
 LocalFrameOptions resolved(const LocalFrameOptions& options, float resolution_m) {
-  LocalFrameOptions result = options;
-  result.radius_m = detail::scale::resolved_length(options.radius_m, options.radius_resolutions,
-                                                   resolution_m, "radius_m");
-  return result;
+  return detail::scale::with_radius(options, resolution_m);
 }
 
 void compute_local_frames_into(const Context& context, const NeighbourGrid& grid,
@@ -143,7 +133,8 @@ void compute_local_frames_into(const Context& context, const NeighbourGrid& grid
 Buffer<Vec3f> compute_local_frames(const Context& context, View<const Vec3f> surface,
                                    View<const Vec3f> keypoints, const LocalFrameOptions& options) {
   const LocalFrameOptions given = resolved_for(context, surface, options);
-  const NeighbourGrid grid = grid_for(context, surface, given);
+  const NeighbourGrid grid =
+      build_neighbour_grid(context, surface, detail::scale::cells_for_sphere(given.radius_m));
   Buffer<Vec3f> frames(context, 3 * keypoints.size);
   Workspace workspace;
   compute_local_frames_into(context, grid, keypoints, given, frames, workspace);
@@ -153,7 +144,8 @@ Buffer<Vec3f> compute_local_frames(const Context& context, View<const Vec3f> sur
 Buffer<Vec3f> compute_local_frames(const Context& context, View<const Vec3f> surface,
                                    const LocalFrameOptions& options) {
   const LocalFrameOptions given = resolved_for(context, surface, options);
-  const NeighbourGrid grid = grid_for(context, surface, given);
+  const NeighbourGrid grid =
+      build_neighbour_grid(context, surface, detail::scale::cells_for_sphere(given.radius_m));
   Buffer<Vec3f> frames(context, 3 * surface.size);
   Workspace workspace;
   compute_local_frames_into(context, grid, given, frames, workspace);

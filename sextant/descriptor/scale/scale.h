@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sextant/core/vec.h"
+#include "sextant/geometry/neighbours.h"
 #include "sextant/surface/cloud_resolution.h"
 
 // Lengths in the options of descriptors mean the same everywhere: 0 stands for a multiple of the
@@ -21,6 +22,21 @@ inline float resolved_length(float length_m, float resolutions, float resolution
           " is no resolution; call estimate_resolution or triangulate first, or give ", name,
           " in metres");
   return resolutions * resolution_m;
+}
+
+/// The options with a radius of so many resolutions where theirs is 0.
+template <class Options>
+Options with_radius(const Options& options, float resolution_m) {
+  Options result = options;
+  result.radius_m =
+      resolved_length(options.radius_m, options.radius_resolutions, resolution_m, "radius_m");
+  return result;
+}
+
+/// The grid for searches of spheres around keypoints. Its cells are half as long as the radius, so
+/// that few candidates lie outside the sphere.
+inline NeighbourGridOptions cells_for_sphere(float radius_m) {
+  return NeighbourGridOptions::for_radius(0.5f * radius_m);
 }
 
 inline void require_resolved(float length_m, const char* name) {

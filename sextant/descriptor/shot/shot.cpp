@@ -117,12 +117,10 @@ ShotOptions resolved_for(const Context& context, const ShotSurface& surface,
   return resolved(options, detail::scale::resolution_of(context, surface.points));
 }
 
-/// Half the radius: fewer candidates lie in vain around a keypoint's sphere.
 NeighbourGrid grid_for(const Context& context, const ShotSurface& surface,
                        const ShotOptions& options) {
   const float radius_m = max_of(options.radius_m, frame_radius(options));
-  return build_neighbour_grid(context, surface.points,
-                              NeighbourGridOptions::for_radius(0.5f * radius_m));
+  return build_neighbour_grid(context, surface.points, detail::scale::cells_for_sphere(radius_m));
 }
 
 ShotDescriptors room_for(const Context& context, std::int64_t keypoints,
@@ -138,10 +136,7 @@ ShotDescriptors room_for(const Context& context, std::int64_t keypoints,
 }  // namespace
 
 ShotOptions resolved(const ShotOptions& options, float resolution_m) {
-  ShotOptions result = options;
-  result.radius_m = detail::scale::resolved_length(options.radius_m, options.radius_resolutions,
-                                                   resolution_m, "radius_m");
-  return result;
+  return detail::scale::with_radius(options, resolution_m);
 }
 
 ShotCounts counts_of(View<const ShotStatus> status) {

@@ -177,6 +177,19 @@ class CandidateTile {
   std::vector<CacheLine> memory_;
 };
 
+/// Where the run of queries ends that begins at `first` and lies in one cell. The first one is
+/// finite.
+inline std::int64_t end_of_cell(const GridFrame& frame, const GridPoint* queries,
+                                std::int64_t first, std::int64_t end) {
+  const Vec3i cell = cell_of(frame, queries[first].position);
+  std::int64_t last = first + 1;
+  while (last < end && is_finite(queries[last].position) &&
+         cell_of(frame, queries[last].position) == cell) {
+    ++last;
+  }
+  return last;
+}
+
 /// The queries begin .. end - 1 lie in cell order. For each that is finite, `found(query, tile,
 /// threshold)` gets a tile in which its k nearest points are those whose distance_sq does not
 /// exceed the threshold; for the others, `none(query)`.
@@ -194,11 +207,8 @@ void search_nearest(const NeighbourGridView& grid, const GridPoint* queries, std
       none(queries[first]);
       continue;
     }
+    last = end_of_cell(frame, queries, first, end);
     const Vec3i cell = cell_of(frame, queries[first].position);
-    while (last < end && is_finite(queries[last].position) &&
-           cell_of(frame, queries[last].position) == cell) {
-      ++last;
-    }
     CellBox box = cells_around(frame, cell, 1);
     tile.gather(grid, box);
     for (int reach = 2; tile.count() < k && !is_whole_grid(frame, box); reach *= 2) {
@@ -250,12 +260,10 @@ void search_cells_within(const NeighbourGridView& grid, const GridPoint* queries
       none(queries[first]);
       continue;
     }
-    const Vec3i cell = cell_of(frame, queries[first].position);
+    last = end_of_cell(frame, queries, first, end);
     CellBox box = cells_within(frame, queries[first].position, radius_sq);
-    for (; last < end && is_finite(queries[last].position) &&
-           cell_of(frame, queries[last].position) == cell;
-         ++last) {
-      const CellBox more = cells_within(frame, queries[last].position, radius_sq);
+    for (std::int64_t i = first + 1; i < last; ++i) {
+      const CellBox more = cells_within(frame, queries[i].position, radius_sq);
       box = {{min_of(box.low.x, more.low.x), min_of(box.low.y, more.low.y),
               min_of(box.low.z, more.low.z)},
              {max_of(box.high.x, more.high.x), max_of(box.high.y, more.high.y),

@@ -7,6 +7,7 @@
 #include "sextant/geometry/neighbours/lanes.h"
 #include "sextant/geometry/neighbours/queries.h"
 #include "sextant/surface/cloud_curvature/math.h"
+#include "sextant/surface/cloud_normals/plane_lanes.h"
 
 namespace sextant {
 
@@ -113,19 +114,13 @@ Vec3<Pack> plane_normals(const CloudCurvatureJob& job, const NeighbourBatch& bat
   }
   moments.count = batch.load_counts<Pack>(first);
   const Sym3<Pack> scatter = detail::normals::scatter_about_mean(moments);
-  const detail::normals::SmallestEigenvector<Pack> plane =
-      detail::normals::smallest_eigenvector(scatter);
-  float x[N], y[N], z[N], gap[N];
-  plane.vector.x.store(x);
-  plane.vector.y.store(y);
-  plane.vector.z.store(z);
-  plane.gap.store(gap);
+  const detail::cloud_normals::PlaneLanes<Pack> planes(scatter);
+  float x[N] = {}, y[N] = {}, z[N] = {};
   for (int lane = 0; lane < N && first + lane < batch.size(); ++lane) {
-    Vec3f normal{x[lane], y[lane], z[lane]};
-    if (!(gap[lane] > detail::normals::kLeastGap)) normal = careful_normal(batch, first + lane);
-    if (batch.count(first + lane) < detail::cloud_normals::kLeastNeighbours)
-      normal = {NAN, NAN, NAN};
-    normal = job.oriented(batch.point(first + lane), normal);
+    const int member = first + lane;
+    const Vec3f either =
+        planes.normal(lane, batch.count(member), [&] { return careful_normal(batch, member); });
+    const Vec3f normal = job.oriented(batch.point(member), either);
     x[lane] = normal.x;
     y[lane] = normal.y;
     z[lane] = normal.z;

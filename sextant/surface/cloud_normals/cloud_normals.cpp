@@ -5,7 +5,7 @@
 #include "sextant/core/for_each.h"
 #include "sextant/geometry/neighbours/lanes.h"
 #include "sextant/geometry/neighbours/queries.h"
-#include "sextant/surface/cloud_normals/math.h"
+#include "sextant/surface/cloud_normals/plane_lanes.h"
 #include "sextant/surface/cloud_resolution.h"
 
 namespace sextant {
@@ -17,6 +17,25 @@ namespace {
 using detail::neighbours::CandidatePack;
 using detail::neighbours::CandidateTile;
 using detail::neighbours::kLanes;
+
+/// First and second moments of offsets, lane by lane.
+template <class Pack>
+struct Sums {
+  Pack x, y, z, xx, xy, xz, yy, yz, zz;
+
+  /// Adds an offset, with its product with the offset's weight.
+  void add(const Vec3<Pack>& weighted, const Vec3<Pack>& offset) {
+    x += weighted.x;
+    y += weighted.y;
+    z += weighted.z;
+    xx += weighted.x * offset.x;
+    xy += weighted.x * offset.y;
+    xz += weighted.x * offset.z;
+    yy += weighted.y * offset.y;
+    yz += weighted.y * offset.z;
+    zz += weighted.z * offset.z;
+  }
+};
 
 /// Moments of sixteen points, which then find their planes at once.
 class PlaneBatch {
@@ -31,7 +50,7 @@ class PlaneBatch {
     using Math = detail::LaneMath<Pack>;
     const Pack zero;
     detail::IntLanes<kLanes, Set> count;
-    Pack x, y, z, xx, xy, xz, yy, yz, zz;
+    Sums<Pack> sums;
     const Vec3f p = query.position;
     for (std::int64_t pack = 0; pack < tile.packs(); ++pack) {
       const auto chosen = tile.distance_sq<Set>(pack) <= threshold;
@@ -39,18 +58,8 @@ class PlaneBatch {
       const Pack dy = Math::select(chosen, tile.y<Set>(pack) - p.y, zero);
       const Pack dz = Math::select(chosen, tile.z<Set>(pack) - p.z, zero);
       count.count_up(chosen);
-      x += dx;
-      y += dy;
-      z += dz;
-      xx += dx * dx;
-      xy += dx * dy;
-      xz += dx * dz;
-      yy += dy * dy;
-      yz += dy * dz;
-      zz += dz * dz;
+      sums.add({dx, dy, dz}, {dx, dy, dz});
     }
-    const float sums[kSums] = {x.sum(),  y.sum(),  z.sum(),  xx.sum(), xy.sum(),
-                               xz.sum(), yy.sum(), yz.sum(), zz.sum()};
     const float neighbours = static_cast<float>(count.sum());
     push<Set>(query, sums, neighbours, neighbours);
   }
@@ -64,7 +73,8 @@ class PlaneBatch {
     const float exponent = -detail::kLog2e / (sigma_m * sigma_m);
     const Pack zero;
     detail::IntLanes<kLanes, Set> count;
-    Pack weights, x, y, z, xx, xy, xz, yy, yz, zz;
+    Pack weights;
+    Sums<Pack> sums;
     const Vec3f p = query.position;
     for (std::int64_t pack = 0; pack < tile.packs(); ++pack) {
       Pack dx = tile.x<Set>(pack) - p.x;
@@ -77,23 +87,10 @@ class PlaneBatch {
       dz = Math::select(chosen, dz, zero);
       const Pack power = Math::quick_exp2(Math::select(chosen, distance_sq * exponent, zero));
       const Pack weight = Math::select(chosen, power, zero);
-      const Pack wx = weight * dx;
-      const Pack wy = weight * dy;
-      const Pack wz = weight * dz;
       count.count_up(chosen);
       weights += weight;
-      x += wx;
-      y += wy;
-      z += wz;
-      xx += wx * dx;
-      xy += wx * dy;
-      xz += wx * dz;
-      yy += wy * dy;
-      yz += wy * dz;
-      zz += wz * dz;
+      sums.add({weight * dx, weight * dy, weight * dz}, {dx, dy, dz});
     }
-    const float sums[kSums] = {x.sum(),  y.sum(),  z.sum(),  xx.sum(), xy.sum(),
-                               xz.sum(), yy.sum(), yz.sum(), zz.sum()};
     push<Set>(query, sums, weights.sum(), static_cast<float>(count.sum()));
   }
 
@@ -109,17 +106,10 @@ class PlaneBatch {
     moments.squares = {Pack::load(sums_[3]), Pack::load(sums_[4]), Pack::load(sums_[5]),
                        Pack::load(sums_[6]), Pack::load(sums_[7]), Pack::load(sums_[8])};
     const Sym3<Pack> scatter = detail::normals::scatter_about_mean(moments);
-    const detail::normals::SmallestEigenvector<Pack> plane =
-        detail::normals::smallest_eigenvector(scatter);
-    float x[kLanes], y[kLanes], z[kLanes], gap[kLanes];
-    plane.vector.x.store(x);
-    plane.vector.y.store(y);
-    plane.vector.z.store(z);
-    plane.gap.store(gap);
+    const PlaneLanes<Pack> planes(scatter);
     for (int lane = 0; lane < size_; ++lane) {
-      Vec3f normal{x[lane], y[lane], z[lane]};
-      if (!(gap[lane] > detail::normals::kLeastGap)) normal = careful_normal(lane);
-      if (neighbours_[lane] < kLeastNeighbours) normal = {NAN, NAN, NAN};
+      const Vec3f normal =
+          planes.normal(lane, neighbours_[lane], [&] { return careful_normal(lane); });
       const GridPoint& point = points_[lane];
       normals_[point.index] =
           detail::normals::oriented_towards(viewpoint_m_, point.position, normal);
@@ -131,8 +121,12 @@ class PlaneBatch {
   static constexpr int kSums = 9;
 
   template <class Set>
-  void push(const GridPoint& query, const float (&sums)[kSums], float weight, float neighbours) {
-    for (int s = 0; s < kSums; ++s) sums_[s][size_] = sums[s];
+  void push(const GridPoint& query, const Sums<CandidatePack<Set>>& sums, float weight,
+            float neighbours) {
+    const float totals[kSums] = {sums.x.sum(),  sums.y.sum(),  sums.z.sum(),
+                                 sums.xx.sum(), sums.xy.sum(), sums.xz.sum(),
+                                 sums.yy.sum(), sums.yz.sum(), sums.zz.sum()};
+    for (int s = 0; s < kSums; ++s) sums_[s][size_] = totals[s];
     weights_[size_] = weight;
     neighbours_[size_] = neighbours;
     points_[size_] = query;
