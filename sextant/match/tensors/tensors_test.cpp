@@ -115,13 +115,16 @@ std::vector<TensorMatch> brute_force(const std::vector<Plain>& scene,
   for (const Plain& tensor : scene) {
     std::vector<TensorMatch> matches;
     for (std::size_t m = 0; m < library.size(); ++m) {
-      if (!(std::abs(library[m].angle_rad - tensor.angle_rad) <= options.angle_window_rad)) {
+      // In single precision, as the thresholds are.
+      const float angle = library[m].angle_rad;
+      if (!(angle >= tensor.angle_rad - options.angle_window_rad &&
+            angle <= tensor.angle_rad + options.angle_window_rad)) {
         continue;
       }
       for (int f = 0; f < 2; ++f) {
         const Score found = score(library[m], f == 0 ? tensor : flipped(tensor));
-        if (!(found.overlap >= options.least_overlap)) continue;
-        if (!(found.correlation >= options.least_correlation)) continue;
+        if (!(static_cast<float>(found.overlap) >= options.least_overlap)) continue;
+        if (!(static_cast<float>(found.correlation) >= options.least_correlation)) continue;
         matches.push_back({static_cast<std::int32_t>(m), f, static_cast<float>(found.correlation),
                            static_cast<float>(found.overlap)});
       }
