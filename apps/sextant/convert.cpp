@@ -46,7 +46,7 @@ struct ConvertCommand {
   std::string extension;
 };
 
-/// One finished conversion; `dropped` names what the output format cannot hold.
+/// One finished conversion; `dropped` names what a mesh or the output format cannot hold.
 struct Converted {
   std::string from;
   std::string to;
@@ -59,8 +59,13 @@ std::vector<std::string> convert_geometry(const fs::path& from, const fs::path& 
   ReadOptions reading;
   reading.unit_m = options.unit_m;
   reading.progress = bar.callback();
-  const TriangleMesh mesh = read_geometry(from, reading);
-  return write_geometry(to, mesh, options.encoding);
+  std::vector<std::string> dropped;
+  const TriangleMesh mesh = read_geometry(from, reading, &dropped);
+  note_left_out(from, dropped);
+  const std::vector<std::string> unwritten = write_geometry(to, mesh, options.encoding);
+  note_dropped(to, unwritten);
+  dropped.insert(dropped.end(), unwritten.begin(), unwritten.end());
+  return dropped;
 }
 
 void convert_image(const fs::path& from, const fs::path& to, const ConvertOptions& options) {
@@ -125,7 +130,6 @@ void run(const ConvertCommand& command) {
     throw_if_interrupted();
     try {
       finished.push_back(convert(from, to, command.options));
-      note_dropped(finished.back().to, finished.back().dropped);
     } catch (const Cancelled&) {
       throw;
     } catch (const Error& error) {
@@ -156,7 +160,8 @@ void check_usage(const ConvertCommand& command) {
 void add_convert(CLI::App& app) {
   auto state = std::make_shared<ConvertCommand>();
   CLI::App* command = add_command(
-      app, "convert", "Converts clouds and meshes (PLY, PCD, OBJ, VTK) and images (PNG, JPEG)",
+      app, "convert",
+      "Converts clouds and meshes (PLY, PCD, OBJ, VTK; from XYZ) and images (PNG, JPEG)",
       "sextant convert scan.pcd scan.ply\n"
       "  sextant convert part_in_mm.obj part.ply --unit-m 0.001\n"
       "  sextant convert *.pcd --into clouds --to ply --encoding ascii",

@@ -52,6 +52,7 @@ CloudCurvatureOptions cloud_options(const CurvatureCommand& command, const Cloud
   options.viewpoint_m = cast<float>(cloud.world_from_sensor.translation);
   if (!command.viewpoint_m.empty()) {
     options.viewpoint_m = {command.viewpoint_m[0], command.viewpoint_m[1], command.viewpoint_m[2]};
+    options.viewpoint_m = options.viewpoint_m - cast<float>(cloud.origin_m);
   }
   return options;
 }

@@ -116,9 +116,7 @@ Buffer<Vec3f> normals_by(Method method, const Context& context, const NormalsCom
 /// surfaces are purple, curves green and scattered points blue.
 std::vector<Rgb8> saliency_colors(const Cloud& cloud) {
   const auto values = [&](std::string_view name) {
-    return std::find_if(cloud.attributes.begin(), cloud.attributes.end(),
-                        [&](const Attribute& a) { return a.name == name; })
-        ->values.host();
+    return find_attribute(cloud.attributes, name)->get<float>().host();
   };
   const auto stick = values("stick"), plate = values("plate"), ball = values("ball");
   std::vector<Rgb8> colors;
@@ -144,10 +142,12 @@ Image<Rgb8> picture_of(const Cloud& cloud, Method method) {
   return Image<Rgb8>(std::move(row.pixels()), cloud.width, cloud.height);
 }
 
-void run(const NormalsCommand& command, bool neighbours_given) {
+void run(NormalsCommand command, bool neighbours_given) {
   const Context context = context_for(command.common);
   StepTimes times;
   Surface surface = read_surface_input(context, command.input, times);
+  // A viewpoint is given in coordinates of the file.
+  command.unorganised.viewpoint_m = command.unorganised.viewpoint_m - cast<float>(surface.origin_m);
   const Method method = method_for(command, surface.organised(), neighbours_given);
   surface.normals =
       times.time("normals", context, [&] { return normals_by(method, context, command, surface); });

@@ -64,7 +64,10 @@ void Result::wrote(const char* key, const std::vector<std::string>& files) {
 }
 
 void print_result(const CommonOptions& options, const Result& result) {
-  const std::string output = options.json ? result.document.dump(2) + "\n" : result.text;
+  // Names and comments of files are bytes of any kind; a document is UTF-8.
+  const auto replace = nlohmann::json::error_handler_t::replace;
+  const std::string output =
+      options.json ? result.document.dump(2, ' ', false, replace) + "\n" : result.text;
   const bool written = std::fwrite(output.data(), 1, output.size(), stdout) == output.size() &&
                        std::fflush(stdout) == 0;
   require(written, "cannot write to standard output");
@@ -83,6 +86,21 @@ void note_dropped(const std::string& file, const std::vector<std::string>& parts
   for (const std::string& part : parts) {
     note(fmt::format("{}: this format cannot hold {}; left out", file, part));
   }
+}
+
+void note_left_out(const std::string& file, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    note(fmt::format("{}: {} has no place in a mesh; left out", file, part));
+  }
+}
+
+void note_origin(const std::string& file, const Cloud& cloud) {
+  const Vec3d& o = cloud.origin_m;
+  if (o == Vec3d{}) return;
+  note(
+      fmt::format("{}: floats cannot hold these coordinates; they are taken about the origin {} "
+                  "{} {} m, which files of points get back",
+                  file, o.x, o.y, o.z));
 }
 
 void write_geometry_noting(const std::string& file, const TriangleMesh& mesh) {

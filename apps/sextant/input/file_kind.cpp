@@ -25,6 +25,7 @@ std::string lower_extension(const std::filesystem::path& path) {
 }
 
 FileKind kind_of_content(const std::filesystem::path& path) {
+  keep_pipe(path);
   FileReader reader(path);
   const std::span<const std::byte> start = reader.peek(8);
   if (is_png(start) || is_jpeg(start)) return FileKind::kImage;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "apps/sextant/command/command.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/input/depth_map.h"
@@ -62,6 +63,7 @@ TriangleMesh read_mesh_file(const SurfaceInput& input) {
   ProgressBar bar("reading", {"MB", 1e-6});
   options.progress = bar.callback();
   TriangleMesh mesh = read_geometry(input.file, options);
+  note_origin(input.file, mesh.vertices);
   if (input.filter) filter_organised(mesh.vertices, input);
   return mesh;
 }
@@ -77,7 +79,7 @@ bool is_depth_map(const SurfaceInput& input) {
 void add_surface_input(CLI::App& command, SurfaceInput& input) {
   command
       .add_option("INPUT", input.file,
-                  "cloud (PLY, PCD, OBJ, VTK), or 16-bit depth PNG with --camera")
+                  "cloud (PLY, PCD, OBJ, VTK, XYZ), or 16-bit depth PNG with --camera")
       ->required();
   command.add_option("--camera", input.camera, "camera JSON of a depth map");
   command

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "sextant/core/error.h"
+#include "sextant/io/file/pipe.h"
 
 namespace sextant {
 
@@ -137,6 +138,11 @@ std::filesystem::path follow_links(std::filesystem::path path) {
 }  // namespace
 
 FileReader::FileReader(const std::filesystem::path& path) : name_(path.string()) {
+  if (const auto kept = detail::file::kept_bytes(path)) {
+    memory_ = *kept;
+    size_ = static_cast<std::int64_t>(kept->size());
+    return;
+  }
   const int descriptor = open_retrying(path, O_RDONLY);
   require(descriptor >= 0, name_, ": cannot be opened: ", reason(errno));
   struct stat status {};
