@@ -40,7 +40,7 @@ Cloud make_cloud(bool with_normals_and_colors) {
     cloud.normals.data()[i] = normalized(p);
     cloud.colors.data()[i] = {static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i >> 8),
                               static_cast<std::uint8_t>(i >> 16)};
-    cloud.attributes[0].values.data()[i] = p.x * p.y;
+    cloud.attributes[0].get<float>().data()[i] = p.x * p.y;
   }
   return cloud;
 }

@@ -48,16 +48,26 @@ inline void expect_same(const Cloud& a, const Cloud& b) {
   ASSERT_EQ(a.attributes.size(), b.attributes.size());
   for (std::size_t i = 0; i < a.attributes.size(); ++i) {
     EXPECT_EQ(a.attributes[i].name, b.attributes[i].name);
-    expect_same_bits(a.attributes[i].values, b.attributes[i].values, a.attributes[i].name);
+    EXPECT_EQ(a.attributes[i].components, b.attributes[i].components);
+    ASSERT_STREQ(a.attributes[i].type_name(), b.attributes[i].type_name());
+    std::visit(
+        [&]<class T>(const Buffer<T>& numbers) {
+          expect_same_bits(numbers, b.attributes[i].get<T>(), a.attributes[i].name);
+        },
+        a.attributes[i].values);
   }
   EXPECT_EQ(a.width, b.width);
   EXPECT_EQ(a.height, b.height);
   expect_same_pose(a.world_from_sensor, b.world_from_sensor);
+  EXPECT_EQ(a.origin_m, b.origin_m);
 }
 
 inline void expect_same(const TriangleMesh& a, const TriangleMesh& b) {
   expect_same(a.vertices, b.vertices);
   expect_same_bits(a.texture_coordinates, b.texture_coordinates, "texture coordinate");
+  expect_same_bits(a.texture_triangles, b.texture_triangles, "texture triangle");
+  expect_same_bits(a.corner_normals, b.corner_normals, "corner normal");
+  expect_same_bits(a.normal_triangles, b.normal_triangles, "normal triangle");
   expect_same_bits(a.triangles, b.triangles, "triangle");
   expect_same_bits(a.triangle_materials, b.triangle_materials, "material of triangle");
 }
@@ -72,7 +82,7 @@ inline Cloud sample_cloud(int width, int height) {
   cloud.normals = Buffer<Vec3f>(cpu, size);
   cloud.colors = Buffer<Rgb8>(cpu, size);
   cloud.attributes.push_back({"intensity", Buffer<float>(cpu, size)});
-  cloud.attributes.push_back({"alpha", Buffer<float>(cpu, size)});
+  cloud.attributes.push_back({"alpha", Buffer<std::uint8_t>(cpu, size)});
   const float special[] = {0.0f, -0.0f, NAN, INFINITY, -INFINITY, 1e-45f, 3.4e38f, -1.17e-38f};
   for (std::int64_t i = 0; i < size; ++i) {
     const Random random{7, static_cast<std::uint64_t>(i)};
@@ -82,8 +92,8 @@ inline Cloud sample_cloud(int width, int height) {
         i == 2 ? Vec3f{NAN, NAN, NAN} : normalized(Vec3f{random.uniform(3), random.uniform(4), 1});
     cloud.colors.data()[i] = {static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(255 - i),
                               static_cast<std::uint8_t>(7 * i)};
-    cloud.attributes[0].values.data()[i] = 1e6f * random.uniform(5);
-    cloud.attributes[1].values.data()[i] = static_cast<float>(i % 256);
+    cloud.attributes[0].get<float>().data()[i] = 1e6f * random.uniform(5);
+    cloud.attributes[1].get<std::uint8_t>().data()[i] = static_cast<std::uint8_t>(i % 256);
   }
   cloud.width = width;
   cloud.height = height;

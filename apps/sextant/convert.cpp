@@ -51,7 +51,7 @@ struct ConvertCommand {
   std::string extension;
 };
 
-/// One finished conversion; `dropped` names what the output format cannot hold.
+/// One finished conversion; `dropped` names what a mesh or the output format cannot hold.
 struct Converted {
   std::string from;
   std::string to;
@@ -64,9 +64,14 @@ std::vector<std::string> convert_geometry(const fs::path& from, const fs::path& 
   ReadOptions reading;
   reading.unit_m = options.unit_m;
   reading.progress = bar.callback();
-  const TriangleMesh mesh = read_geometry(from, reading);
+  std::vector<std::string> dropped;
+  const TriangleMesh mesh = read_geometry(from, reading, &dropped);
+  note_left_out(from, dropped);
   const ElapsedLine line("writing " + to.filename().string());
-  return write_geometry(to, mesh, options.encoding);
+  const std::vector<std::string> unwritten = write_geometry(to, mesh, options.encoding);
+  note_dropped(to, unwritten);
+  dropped.insert(dropped.end(), unwritten.begin(), unwritten.end());
+  return dropped;
 }
 
 void convert_image(const fs::path& from, const fs::path& to, const ConvertOptions& options) {
@@ -152,7 +157,6 @@ void run(const ConvertCommand& command) {
   for (const auto& [from, to] : pairs) {
     try {
       finished.push_back(convert(from, to, command.options));
-      note_dropped(finished.back().to, finished.back().dropped);
     } catch (const Error& error) {
       if (pairs.size() == 1) throw;
       note(fmt::format("sextant: {}", error.what()));
@@ -218,7 +222,8 @@ void check_usage(const CLI::App& flags, ConvertCommand& command) {
 void add_convert(CLI::App& app) {
   auto state = std::make_shared<ConvertCommand>();
   CLI::App* command = add_command(
-      app, "convert", "Converts clouds and meshes (PLY, PCD, OBJ, VTK) and images (PNG, JPEG)",
+      app, "convert",
+      "Converts clouds and meshes (PLY, PCD, OBJ, VTK; from XYZ) and images (PNG, JPEG)",
       "sextant convert scan.pcd scan.ply\n"
       "  sextant convert part_in_mm.obj part.ply --unit-m 0.001\n"
       "  sextant convert *.pcd --into clouds --to ply --encoding ascii",

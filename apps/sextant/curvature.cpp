@@ -36,7 +36,7 @@ struct CurvatureCommand {
 };
 
 /// The options of clouds are a part of those of images.
-CloudCurvatureOptions cloud_options(const CurvatureCommand& command) {
+CloudCurvatureOptions cloud_options(const CurvatureCommand& command, const Cloud& cloud) {
   CloudCurvatureOptions options;
   options.radius_m = command.options.radius_m;
   options.iterations = command.options.iterations;
@@ -48,6 +48,7 @@ CloudCurvatureOptions cloud_options(const CurvatureCommand& command) {
   options.clamp_per_m = command.options.clamp_per_m;
   if (!command.viewpoint_m.empty()) {
     options.viewpoint_m = {command.viewpoint_m[0], command.viewpoint_m[1], command.viewpoint_m[2]};
+    options.viewpoint_m = options.viewpoint_m - cast<float>(cloud.origin_m);
   }
   return options;
 }
@@ -156,7 +157,7 @@ void run(const CLI::App& flags, const CurvatureCommand& command) {
   CloudCurvature found = times.time("curvature", context, [&] {
     return on_host(context, estimate_curvature(context, surface,
                                                {.organised = command.options,
-                                                .unorganised = cloud_options(command)}));
+                                                .unorganised = cloud_options(command, surface)}));
   });
   const auto valid = std::count_if(found.k1_per_m.host().begin(), found.k1_per_m.host().end(),
                                    [](float k) { return std::isfinite(k); });

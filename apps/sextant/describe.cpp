@@ -106,6 +106,9 @@ void run(const CLI::App& flags, const DescribeCommand& command) {
   Description description =
       (tensor ? describe_tensors : describe_shot)(context, surface, command.options, times);
   description.file.resolution_m = surface.resolution_m;
+  if (!(surface.origin_m == Vec3d{})) {
+    description.facts["origin_m"] = {surface.origin_m.x, surface.origin_m.y, surface.origin_m.z};
+  }
   description.file.options = description.facts.dump();
   std::vector<std::string> files =
       times.time("write", context, [&] { return write_outputs(command, description); });

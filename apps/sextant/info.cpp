@@ -29,7 +29,15 @@ struct InfoCommand {
   double unit_m = 0;  ///< 0: metres for geometry, millimetres for depth maps
 };
 
-nlohmann::json to_json(const Vec3f& v) { return {v.x, v.y, v.z}; }
+template <class T>
+nlohmann::json to_json(const Vec3<T>& v) {
+  return {v.x, v.y, v.z};
+}
+
+/// A corner of the bounds in coordinates of the file.
+nlohmann::json corner(const GeometryInfo& info, const Vec3f& v) {
+  return info.origin_m == Vec3d{} ? to_json(v) : to_json(cast<double>(v) + info.origin_m);
+}
 
 Result describe_geometry(const InfoCommand& command) {
   ReadOptions options;
@@ -49,6 +57,8 @@ Result describe_geometry(const InfoCommand& command) {
                      {"width", info.width},
                      {"height", info.height},
                      {"comments", info.comments},
+                     {"left_out", info.left_out},
+                     {"origin_m", to_json(info.origin_m)},
                      {"low_m", nullptr},
                      {"high_m", nullptr}};
   result.text = fmt::format("{}: {} ({}), {} points", command.file, to_string(info.format),
@@ -64,9 +74,17 @@ Result describe_geometry(const InfoCommand& command) {
   if (!info.materials.empty()) {
     result.text += fmt::format("  materials {}\n", fmt::join(info.materials, ", "));
   }
+  for (const std::string& part : info.left_out) {
+    result.text += fmt::format("  {}, which has no place in a mesh\n", part);
+  }
+  if (!(info.origin_m == Vec3d{})) {
+    result.text +=
+        fmt::format("  about the origin {} {} {} m, since floats cannot hold the coordinates\n",
+                    info.origin_m.x, info.origin_m.y, info.origin_m.z);
+  }
   if (!box.empty()) {
-    result.document["low_m"] = to_json(box.low);
-    result.document["high_m"] = to_json(box.high);
+    result.document["low_m"] = corner(info, box.low);
+    result.document["high_m"] = corner(info, box.high);
     const Vec3f size = box.high - box.low;
     result.text += fmt::format("  x {:.4g} to {:.4g}, y {:.4g} to {:.4g}, z {:.4g} to {:.4g} m\n",
                                box.low.x, box.high.x, box.low.y, box.high.y, box.low.z, box.high.z);
@@ -153,7 +171,7 @@ void add_info(CLI::App& app) {
   CLI::App* command = add_command(
       app, "info", "What a cloud, mesh, image, depth map or camera file holds",
       "sextant info scan.ply\n  sextant info --json depth.png --unit-m 0.0002", state->common);
-  command->add_option("FILE", state->file, "PLY, PCD, OBJ, VTK, PNG, JPEG or camera JSON")
+  command->add_option("FILE", state->file, "PLY, PCD, OBJ, VTK, XYZ, PNG, JPEG or camera JSON")
       ->required();
   command
       ->add_option("--unit-m", state->unit_m,

@@ -37,12 +37,21 @@ std::vector<char> used_points(const Buffer<Vec3i>& triangles, std::int64_t point
 }
 
 template <class T>
-Buffer<T> kept(const Buffer<T>& from, const std::vector<char>& used) {
+Buffer<T> kept(const Buffer<T>& from, const std::vector<char>& used, std::int64_t components = 1) {
   std::vector<T> to;
   for (std::size_t i = 0; i < used.size() && !from.empty(); ++i) {
-    if (used[i]) to.push_back(from.host()[i]);
+    const T* first = from.data() + static_cast<std::int64_t>(i) * components;
+    if (used[i]) to.insert(to.end(), first, first + components);
   }
   return copy(Context::cpu(), to);
+}
+
+Attribute kept(const Attribute& from, const std::vector<char>& used) {
+  return {from.name,
+          std::visit([&](const auto& numbers)
+                         -> AttributeValues { return kept(numbers, used, from.components); },
+                     from.values),
+          from.components};
 }
 
 /// The mesh without the points that no triangle uses, of which a depth map has many.
@@ -53,9 +62,10 @@ TriangleMesh compact(const Cloud& cloud, const Buffer<Vec3i>& triangles,
   mesh.vertices.normals = kept(cloud.normals, used);
   mesh.vertices.colors = kept(cloud.colors, used);
   for (const Attribute& attribute : cloud.attributes) {
-    mesh.vertices.attributes.push_back({attribute.name, kept(attribute.values, used)});
+    mesh.vertices.attributes.push_back(kept(attribute, used));
   }
   mesh.vertices.world_from_sensor = cloud.world_from_sensor;
+  mesh.vertices.origin_m = cloud.origin_m;
   std::vector<std::int32_t> new_index(used.size(), 0);
   std::int32_t next = 0;
   for (std::size_t i = 0; i < used.size(); ++i) {

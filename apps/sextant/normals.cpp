@@ -140,10 +140,13 @@ Image<Rgb8> picture_of(const Cloud& cloud, Method method) {
   return Image<Rgb8>(std::move(row.pixels()), cloud.width, cloud.height);
 }
 
-void run(const CLI::App& flags, const NormalsCommand& command) {
+void run(const CLI::App& flags, NormalsCommand command) {
   const Context context = context_for(command.common);
   StepTimes times;
   Surface surface = read_surface_input(context, command.input, times);
+  // A viewpoint is given in coordinates of the file; without one it is the sensor's.
+  Vec3f& viewpoint_m = command.unorganised.viewpoint_m;
+  if (!(viewpoint_m == Vec3f{})) viewpoint_m = viewpoint_m - cast<float>(surface.origin_m);
   const bool camera_rows = has_camera_rows(context, surface);
   const Method method = method_for(command, camera_rows);
   check_flags(flags, command.input.file, method, camera_rows);

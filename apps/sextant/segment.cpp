@@ -132,13 +132,13 @@ void write_cloud(const std::string& path, Cloud cloud, const std::vector<std::in
   const Context host = Context::cpu(1);
   TriangleMesh result;
   cloud.colors = Buffer<Rgb8>(host, cloud.size());
-  Attribute label{"label", Buffer<float>(host, cloud.size())};
+  Buffer<std::int32_t> label(host, cloud.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
     cloud.colors.host()[i] = label_color(labels[i]);
-    label.values.host()[i] = static_cast<float>(labels[i]);
+    label.host()[i] = labels[i];
   }
   std::erase_if(cloud.attributes, [](const Attribute& a) { return a.name == "label"; });
-  cloud.attributes.push_back(std::move(label));
+  cloud.attributes.push_back({"label", std::move(label)});
   result.vertices = std::move(cloud);
   write_geometry_noting(path, result);
 }

@@ -6,14 +6,9 @@
 
 #include "sextant/core/image.h"
 #include "sextant/core/rigid3.h"
+#include "sextant/geometry/attribute.h"
 
 namespace sextant {
-
-/// A named number per point: intensity, curvature, label.
-struct Attribute {
-  std::string name;
-  Buffer<float> values;
-};
 
 /// Points in metres with what is known of them, all on one device. A point with a NaN coordinate is
 /// a hole. An organised cloud keeps the rows of the image it came from.
@@ -25,6 +20,11 @@ struct Cloud {
   int width = 0;              ///< of an organised cloud; 0 when unorganised
   int height = 0;             ///< of an organised cloud; 0 when unorganised
   Rigid3d world_from_sensor;  ///< where the sensor stood, when the file says so
+
+  /// What was subtracted from the coordinates, and from where the sensor stood, because floats
+  /// cannot hold them: those of a map are millions of metres. Zero for nearly all clouds.
+  /// Everything works on the points as they are; writers add it again.
+  Vec3d origin_m;
 
   std::int64_t size() const { return points.size(); }
   bool organised() const { return width > 0 && height > 0; }

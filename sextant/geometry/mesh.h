@@ -14,10 +14,20 @@ struct Material {
 };
 
 /// Triangles over a cloud of vertices. Without triangles it is just the cloud.
+///
+/// A vertex stands for one place, however many triangles meet there. At a seam, where triangles
+/// that share a vertex have different texture coordinates or normals, these belong to the corners
+/// of the triangles: `texture_triangles` and `normal_triangles` then say which of them each corner
+/// has.
 struct TriangleMesh {
   Cloud vertices;
-  /// Empty, or one per vertex: (0, 0) is the lower left corner of the texture image, v points up.
+  /// Empty, one per vertex, or with `texture_triangles` any number: (0, 0) is the lower left corner
+  /// of the texture image, v points up.
   Buffer<Vec2f> texture_coordinates;
+  /// Empty, or for each triangle the texture coordinates of its corners.
+  Buffer<Vec3i> texture_triangles;
+  Buffer<Vec3f> corner_normals;             ///< empty without `normal_triangles`
+  Buffer<Vec3i> normal_triangles;           ///< empty, or which of `corner_normals` each corner has
   Buffer<Vec3i> triangles;                  ///< counter-clockwise seen from outside
   Buffer<std::int32_t> triangle_materials;  ///< empty (all of material 0), or one per triangle
   std::vector<Material> materials;

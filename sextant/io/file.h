@@ -80,6 +80,11 @@ class FileReader {
   std::size_t ahead_size_ = 0;
 };
 
+/// Reads a pipe to its end and keeps what it held while the program runs: every later reader of the
+/// same path gets it from the front. Does nothing for other files. For programs that look at an
+/// input before they read it.
+void keep_pipe(const std::filesystem::path& path);
+
 /// The whole of a file or pipe. Error when it is longer than `max_bytes`.
 FileBytes read_file(const std::filesystem::path& path,
                     std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max());

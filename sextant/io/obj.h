@@ -15,12 +15,16 @@ namespace sextant {
 /// A mesh on the host from a Wavefront OBJ file and the MTL files and textures beside it.
 ///
 /// Read are v (with an optional weight, which is ignored, or red green blue from 0 to 1), vt, vn,
-/// f with every form of indices, negative ones included, usemtl and mtllib; other lines are
-/// skipped. Polygons become fans of triangles. The vertices come in the order of the v lines; one
-/// that is used with several normals or texture coordinates keeps the first, and each further
-/// combination adds a vertex behind all others, in the order of the faces. Where a corner names no
-/// normal or texture coordinate although others do, it is zero. Without faces, vn and vt of the
-/// same number as v belong to the vertices. An index out of range is an Error.
+/// f with every form of indices, negative ones and those of lines that follow included, usemtl and
+/// mtllib. A backslash continues any line but a comment. Polygons become fans of triangles. Every v
+/// line is one vertex, about an origin where floats cannot hold the coordinates (Cloud::origin_m).
+/// Texture coordinates and normals belong to the vertices where each vertex has one; otherwise
+/// they belong to the corners of the triangles (TriangleMesh::texture_triangles,
+/// normal_triangles), and the vertices have no normals. Where a corner names no normal or texture
+/// coordinate although others do, it is zero. Without faces, vn and vt of the same number as v
+/// belong to the vertices. An index out of range is an Error, and so is a file without a vertex
+/// that holds words which the format does not have. Other lines are left out; `read_geometry` names
+/// what they describe.
 ///
 /// Materials come in the order of their first use; faces before the first usemtl get one called
 /// "default". A missing MTL file, and a texture that is missing or cannot be decoded, is no Error:
@@ -37,9 +41,10 @@ std::vector<Material> read_mtl(const std::filesystem::path& path);
 /// The same from memory; opens no other file, so the textures stay empty.
 std::vector<Material> read_mtl(std::span<const std::byte> file, const std::string& name);
 
-/// Writes a mesh on the host: NAME.obj, and when it has materials NAME.mtl and for each texture
-/// image NAME_<number>.png beside it. Returns the names of parts that the format cannot hold and
-/// that were therefore left out: attributes, the size of an organised cloud, the sensor's pose.
+/// Writes a mesh on the host, points about an origin with all their digits: NAME.obj, and when it
+/// has materials NAME.mtl and for each texture image NAME_<number>.png beside it. Returns the names
+/// of parts that the format cannot hold and that were therefore left out: attributes, the size of
+/// an organised cloud, the sensor's pose.
 std::vector<std::string> write_obj(const std::filesystem::path& path, const TriangleMesh& mesh);
 
 }  // namespace sextant

@@ -31,11 +31,12 @@ struct PcdWriteOptions {
 
 /// A cloud on the host from a PCD file of version 0.5 to 0.7 in any of its three encodings.
 ///
-/// x y z of any number type; normal_x normal_y normal_z; colours as rgb or rgba packed in a float
-/// or integer of four bytes, whose upper byte is ignored. Every other field becomes an attribute;
-/// one with a COUNT of 2 to 16 becomes that many, NAME_0, NAME_1 and so on, longer ones
-/// (histograms) and padding ("_") are skipped. HEIGHT above 1 makes the cloud organised, VIEWPOINT
-/// is world_from_sensor. POINTS must be WIDTH times HEIGHT.
+/// x y z of any number type, about an origin where floats cannot hold them (Cloud::origin_m);
+/// normal_x normal_y normal_z; colours as rgb or rgba packed in a float or integer of four bytes,
+/// the upper byte of an integer rgba as the attribute "alpha" unless it is 0 or 255 everywhere.
+/// Every other field becomes an attribute of its type with COUNT components; padding ("_") is
+/// skipped. HEIGHT above 1 makes the cloud organised, VIEWPOINT is world_from_sensor. POINTS must
+/// be WIDTH times HEIGHT.
 ///
 /// Binary points cost one copy: x y z alone are read straight into the cloud.
 Cloud read_pcd(const std::filesystem::path& path, const ReadOptions& options = {});
@@ -43,8 +44,9 @@ Cloud read_pcd(const std::filesystem::path& path, const ReadOptions& options = {
 Cloud read_pcd(std::span<const std::byte> file, const std::string& name,
                const ReadOptions& options = {});
 
-/// Writes all of a cloud on the host as version 0.7, colours as a packed integer "rgb". Error when
-/// an attribute's name is taken or contains a space.
+/// Writes all of a cloud on the host as version 0.7: points about an origin as doubles, attributes
+/// in their types, colours as a packed integer "rgb", or "rgba" with an attribute "alpha" of bytes.
+/// Error when an attribute's name is taken or contains a space.
 void write_pcd(const std::filesystem::path& path, const Cloud& cloud,
                const PcdWriteOptions& options = {});
 

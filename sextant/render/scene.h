@@ -14,6 +14,8 @@ namespace detail {
 struct SceneMesh {
   std::int64_t first_vertex = 0;
   std::int64_t first_triangle = 0;
+  std::int64_t first_normal_triangle = 0;   ///< which normals the corners have
+  std::int64_t first_texture_triangle = 0;  ///< which texture coordinates the corners have
   std::int64_t first_normal = -1;
   std::int64_t first_color = -1;
   std::int64_t first_texture_coordinate = -1;

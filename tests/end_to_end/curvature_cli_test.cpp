@@ -33,8 +33,8 @@ testing::OrganisedScene ball_before_wall() {
 
 /// The property of every point.
 std::span<const float> property(const TriangleMesh& mesh, const std::string& name) {
-  for (const Attribute& attribute : mesh.vertices.attributes) {
-    if (attribute.name == name) return attribute.values.host();
+  if (const Attribute* found = find_attribute(mesh.vertices.attributes, name)) {
+    return found->get<float>().host();
   }
   ADD_FAILURE() << "no property " << name;
   return {};

@@ -71,10 +71,9 @@ TEST_F(SegmentCli, DepthMap) {
   const Image<Rgb8> picture = read_png(folder_ / "out.png");
   const TriangleMesh cloud = read_geometry(folder_ / "out.ply");
   ASSERT_EQ(cloud.vertices.size(), kWidth * kHeight);
-  const auto label =
-      std::find_if(cloud.vertices.attributes.begin(), cloud.vertices.attributes.end(),
-                   [](const Attribute& a) { return a.name == "label"; });
-  ASSERT_NE(label, cloud.vertices.attributes.end());
+  const Attribute* label = find_attribute(cloud.vertices.attributes, "label");
+  ASSERT_NE(label, nullptr);
+  const auto written = label->get<std::int32_t>().host();
   EXPECT_EQ(labels(2, 2), 1);
   EXPECT_EQ(labels(80, 60), 2);
   std::int64_t of_ball = 0;
@@ -82,7 +81,7 @@ TEST_F(SegmentCli, DepthMap) {
     for (int u = 0; u < kWidth; ++u) {
       const auto i = static_cast<std::size_t>(v * kWidth + u);
       const float expected = std::isnan(labels(u, v)) ? 0.0f : labels(u, v);
-      ASSERT_EQ(label->values.host()[i], expected);
+      ASSERT_EQ(static_cast<float>(written[i]), expected);
       ASSERT_EQ(picture(u, v), cloud.vertices.colors.host()[i]);
       of_ball += expected == 2;
     }

@@ -69,10 +69,10 @@ TEST_F(VotingCli, WritesSaliencies) {
   for (const Attribute& attribute : cloud.attributes) names.push_back(attribute.name);
   EXPECT_EQ(names, (std::vector<std::string>{"stick", "plate", "ball", "confidence"}));
   for (std::size_t i = 0; i < truth_.points.size(); ++i) {
-    const float stick = cloud.attributes[0].values.host()[i];
-    const float all =
-        stick + cloud.attributes[1].values.host()[i] + cloud.attributes[2].values.host()[i];
-    EXPECT_NEAR(cloud.attributes[3].values.host()[i], stick / all, 1e-5f);
+    const float stick = cloud.attributes[0].get<float>().host()[i];
+    const float all = stick + cloud.attributes[1].get<float>().host()[i] +
+                      cloud.attributes[2].get<float>().host()[i];
+    EXPECT_NEAR(cloud.attributes[3].get<float>().host()[i], stick / all, 1e-5f);
     // Turned to the origin, which lies below the surface's top.
     EXPECT_GE(dot(cloud.normals.host()[i], -truth_.points[i]), 0);
   }

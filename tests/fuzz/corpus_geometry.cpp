@@ -22,13 +22,15 @@ TriangleMesh make_mesh() {
   cloud.normals = Buffer<Vec3f>(cpu, kSize);
   cloud.colors = Buffer<Rgb8>(cpu, kSize);
   cloud.attributes.push_back({"intensity", Buffer<float>(cpu, kSize)});
+  cloud.attributes.push_back({"alpha", copy(cpu, std::vector<std::uint8_t>(kSize, 7))});
+  cloud.attributes.push_back({"pair", copy(cpu, std::vector<double>(2 * kSize, 0.1)), 2});
   mesh.texture_coordinates = Buffer<Vec2f>(cpu, kSize);
   for (int i = 0; i < kSize; ++i) {
     const float t = static_cast<float>(i) / kSize;
     cloud.points.data()[i] = i == 5 ? Vec3f{NAN, NAN, NAN} : Vec3f{t, t * t, 1 - t};
     cloud.normals.data()[i] = {0, 0, -1};
     cloud.colors.data()[i] = {static_cast<std::uint8_t>(20 * i), 255, 0};
-    cloud.attributes[0].values.data()[i] = 100 * t;
+    cloud.attributes[0].get<float>().data()[i] = 100 * t;
     mesh.texture_coordinates.data()[i] = {t, 1 - t};
   }
   cloud.width = kWidth;
@@ -96,6 +98,11 @@ void write_obj_seeds(const std::filesystem::path& root, const TriangleMesh& mesh
               "vt 1 0\nvt .5 .5 0\nvn 0 0 1\nf 1 2 3 4\nusemtl a\nf -4 -3 -2\n"
               "f 1/1 2/2 3/3\nusemtl b c\nf 1//1 2//1 \\\n 3//1\nf 1/1/1 2/2/-1 3/3/1 4/1/1\n"
               "g group\ns off\nl 1 2\np 1\n");
+  write_seeds(
+      folder, "order.obj",
+      "\xef\xbb\xbf# C:\\folder\\\nf 1/1/1 2/2/1 3/1/2\nf 1/2/2 3/2/2 2/1/1\nv 443527.31 \\\n"
+      "5411873.62 0\nv 443527.32 5411873.62 0\nv 443527.31 5411873.63 0\nvt 0 0\nvt 1 1\n"
+      "vn 0 0 1\nvn 1 0 0\n");
   write_seeds(root / "mtl", "options.mtl",
               "newmtl a\nKa 1 1 1\nKd .5\nmap_Kd -s 2 2 2 -o .5 -mm 0 1 -blendu on a file.png\n"
               "newmtl b c\nKd 1 0 0\nKd spectral x.rfl\nmap_Kd dir\\b.jpg\n");
@@ -126,10 +133,17 @@ void write_vtk_seeds(const std::filesystem::path& folder, const TriangleMesh& me
   write_seeds(folder, "binary.vtk", binary);
 }
 
+void write_xyz_seeds(const std::filesystem::path& folder) {
+  write_seeds(folder, "plain.xyz", "# a scan\n3\n1 2 3\n-4.5 5e-3 6\nnan inf 1e39\n");
+  write_seeds(folder, "normals.xyz", "1 2 3 0 0 1 255 0 7\n4 5 6 1 0 0 1 2 3\n");
+  write_seeds(folder, "names.csv", "// made by hand\nx,y,z,rgba,time,time2\n1,2,3,255,.5,1e20\n");
+  write_seeds(folder, "map.xyz", "443527.31;5411873.62;312.4;9\n443527.32;5411873.61;312.5;8\n");
+}
+
 }  // namespace
 
 void write_geometry_corpus(const std::filesystem::path& root) {
-  for (const char* name : {"ply", "pcd", "obj", "mtl", "vtk"}) {
+  for (const char* name : {"ply", "pcd", "obj", "mtl", "vtk", "xyz"}) {
     std::filesystem::create_directories(root / name);
   }
   const TriangleMesh mesh = make_mesh();
@@ -137,6 +151,7 @@ void write_geometry_corpus(const std::filesystem::path& root) {
   write_pcd_seeds(root / "pcd", mesh.vertices);
   write_obj_seeds(root, mesh);
   write_vtk_seeds(root / "vtk", mesh);
+  write_xyz_seeds(root / "xyz");
 }
 
 }  // namespace sextant::fuzz

@@ -46,7 +46,7 @@ bool same_parts(const Cloud& cloud, std::int64_t i, const pcl::PointXYZ& p, Same
 }
 bool same_parts(const Cloud& cloud, std::int64_t i, const pcl::PointXYZI& p, SameFloats same) {
   return same(&cloud.points.data()[i].x, p.data, 3) &&
-         same(cloud.attributes.at(0).values.data() + i, &p.intensity, 1);
+         same(cloud.attributes.at(0).get<float>().data() + i, &p.intensity, 1);
 }
 template <class Point>
 bool same_color(const Cloud& cloud, std::int64_t i, const Point& p) {

@@ -123,6 +123,21 @@ void note_dropped(const std::string& file, const std::vector<std::string>& parts
   }
 }
 
+void note_left_out(const std::string& file, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    note(fmt::format("{}: {} has no place in a mesh; left out", file, part));
+  }
+}
+
+void note_origin(const std::string& file, const Cloud& cloud) {
+  const Vec3d& o = cloud.origin_m;
+  if (o == Vec3d{}) return;
+  note(
+      fmt::format("{}: floats cannot hold these coordinates; they are taken about the origin {} "
+                  "{} {} m, which files of points get back",
+                  file, o.x, o.y, o.z));
+}
+
 void write_geometry_noting(const std::string& file, const TriangleMesh& mesh) {
   const ElapsedLine line("writing " + file);
   note_dropped(file, write_geometry(file, mesh));

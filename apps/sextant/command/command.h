@@ -14,8 +14,9 @@ class App;
 }
 
 namespace sextant {
+struct Cloud;
 struct TriangleMesh;
-}
+}  // namespace sextant
 
 namespace sextant::app {
 
@@ -58,6 +59,12 @@ void note(const std::string& text);
 
 /// Prints a remark for each part of the geometry that the format of a file cannot hold.
 void note_dropped(const std::string& file, const std::vector<std::string>& parts);
+
+/// The same for each part of a file that a mesh has no place for.
+void note_left_out(const std::string& file, const std::vector<std::string>& parts);
+
+/// Says which origin the points of a file are about, where they are.
+void note_origin(const std::string& file, const Cloud& cloud);
 
 /// Writes geometry, with such remarks.
 void write_geometry_noting(const std::string& file, const TriangleMesh& mesh);

@@ -83,7 +83,7 @@ RealFrame read_labelled(const fs::path& path) {
                  frame.depth_m.pixels().host().begin(), [](const Vec3f& p) { return p.z; });
   for (const Attribute& attribute : cloud.attributes) {
     if (attribute.name != "label") continue;
-    for (const auto value : attribute.values.host()) {
+    for (const float value : to_floats(attribute)) {
       const int label = static_cast<int>(value);
       frame.object.push_back(label <= 0 ? 0 : label < 10 ? 1 : label / 10);
     }

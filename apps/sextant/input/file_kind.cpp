@@ -27,6 +27,7 @@ std::string lower_extension(const std::filesystem::path& path) {
 
 FileKind kind_of_content(const std::filesystem::path& path) {
   require(!path.empty(), "the name of an input is empty");
+  keep_pipe(path);
   FileReader reader(path);
   const std::span<const std::byte> start = reader.peek(8);
   require(!start.empty(), path.string(), ": is empty");

@@ -15,7 +15,8 @@ enum class FileKind { kGeometry, kImage, kCamera };
 /// "a cloud or mesh", "an image", "a camera".
 const char* describe(FileKind kind);
 
-/// Images by their first bytes, cameras by .json, everything else is taken for geometry.
+/// Images by their first bytes, cameras by .json, everything else is taken for geometry. What comes
+/// through a pipe is kept for those who then read it.
 FileKind kind_of_content(const std::filesystem::path& path);
 /// Throws Error that lists the known extensions for any other.
 FileKind kind_of_extension(const std::filesystem::path& path);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "apps/sextant/command/command.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/input/depth_map.h"
@@ -69,7 +70,9 @@ TriangleMesh read_mesh_file(const SurfaceInput& input) {
   if (input.unit_m > 0) options.unit_m = input.unit_m;
   ProgressBar bar("reading", {"MB", 1e-6});
   options.progress = bar.callback();
-  return read_geometry(input.file, options);
+  TriangleMesh mesh = read_geometry(input.file, options);
+  note_origin(input.file, mesh.vertices);
+  return mesh;
 }
 
 bool is_depth_map(const SurfaceInput& input) {
@@ -83,7 +86,7 @@ bool is_depth_map(const SurfaceInput& input) {
 void add_surface_input(CLI::App& command, SurfaceInput& input) {
   command
       .add_option("INPUT", input.file,
-                  "cloud (PLY, PCD, OBJ, VTK), or 16-bit depth PNG with --camera")
+                  "cloud (PLY, PCD, OBJ, VTK, XYZ), or 16-bit depth PNG with --camera")
       ->required();
   command.add_option("--camera", input.camera, "camera JSON of a depth map");
   command

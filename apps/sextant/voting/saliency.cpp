@@ -8,9 +8,8 @@ namespace sextant::app {
 namespace {
 
 const Buffer<float>* values_of(const Cloud& cloud, std::string_view name) {
-  const auto found = std::find_if(cloud.attributes.begin(), cloud.attributes.end(),
-                                  [&](const Attribute& a) { return a.name == name; });
-  return found == cloud.attributes.end() ? nullptr : &found->values;
+  const Attribute* found = find_attribute(cloud.attributes, name);
+  return found != nullptr ? &found->get<float>() : nullptr;
 }
 
 }  // namespace

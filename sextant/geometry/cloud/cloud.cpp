@@ -10,11 +10,13 @@ using namespace detail::cloud;
 
 namespace {
 
-template <class T>
-void check_part(const Cloud& cloud, const Buffer<T>& part, const std::string& name) {
-  require(part.size() == cloud.size(), name, ": ", part.size(), " elements for ", cloud.size(),
-          " points");
-  require(part.empty() || part.device() == cloud.device(), name, ": lies on ",
+/// `part` is a buffer or an attribute.
+template <class Part>
+void check_part(const Cloud& cloud, const Part& part, const std::string& name,
+                std::int64_t components = 1) {
+  require(components > 0 && part.size() == cloud.size() * components, name, ": ", part.size(),
+          " elements for ", cloud.size(), " points");
+  require(part.size() == 0 || part.device() == cloud.device(), name, ": lies on ",
           to_string(part.device()), ", the points on ", to_string(cloud.device()));
 }
 
@@ -26,11 +28,12 @@ Cloud moved_parts(const Cloud& from, const Transfer& transfer) {
   to.normals = transfer(from.normals);
   to.colors = transfer(from.colors);
   for (const Attribute& attribute : from.attributes) {
-    to.attributes.push_back({attribute.name, transfer(attribute.values)});
+    to.attributes.push_back(transfer(attribute));
   }
   to.width = from.width;
   to.height = from.height;
   to.world_from_sensor = from.world_from_sensor;
+  to.origin_m = from.origin_m;
   return to;
 }
 
@@ -40,8 +43,9 @@ void check_cloud(const Cloud& cloud) {
   if (!cloud.normals.empty()) check_part(cloud, cloud.normals, "normals");
   if (!cloud.colors.empty()) check_part(cloud, cloud.colors, "colors");
   for (const Attribute& attribute : cloud.attributes) {
-    check_part(cloud, attribute.values, "attribute " + attribute.name);
+    check_part(cloud, attribute, "attribute " + attribute.name, attribute.components);
   }
+  require(is_finite(cloud.origin_m), "cloud: its origin is not finite");
   require(cloud.width >= 0 && cloud.height >= 0, "cloud: size ", cloud.width, " x ", cloud.height,
           " is negative");
   if (cloud.width > 0 || cloud.height > 0) {
@@ -55,7 +59,13 @@ Cloud copy(const Context& context, const Cloud& from) {
 }
 
 Cloud to_host(const Context& context, const Cloud& from) {
-  return moved_parts(from, [&](const auto& part) { return to_host_buffer(context, part); });
+  return moved_parts(from, [&](const auto& part) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(part)>, Attribute>) {
+      return to_host(context, part);
+    } else {
+      return to_host_buffer(context, part);
+    }
+  });
 }
 
 Bounds bounds(const Context& context, View<const Vec3f> points) {

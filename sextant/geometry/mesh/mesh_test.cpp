@@ -64,13 +64,13 @@ TEST(Mesh, TravelsWhole) {
     SCOPED_TRACE(testing::describe(context));
     TriangleMesh mesh = textured_triangle();
     mesh.vertices.attributes.push_back({"label", Buffer<float>(Context::cpu(), 3)});
-    mesh.vertices.attributes[0].values.host()[2] = 8;
+    mesh.vertices.attributes[0].get<float>().host()[2] = 8;
     const TriangleMesh there = copy(context, mesh);
     EXPECT_EQ(there.device(), context.device());
     EXPECT_NO_THROW(check_mesh(there));
     const TriangleMesh back = to_host(context, there);
     EXPECT_EQ(back.vertices.points.host()[1], (Vec3f{1, 0, 2}));
-    EXPECT_EQ(back.vertices.attributes[0].values.host()[2], 8.0f);
+    EXPECT_EQ(back.vertices.attributes[0].get<float>().host()[2], 8.0f);
     EXPECT_EQ(back.triangles.host()[0], (Vec3i{0, 1, 2}));
     EXPECT_EQ(back.materials[0].texture.width(), 2);
     EXPECT_EQ(back.texture_coordinates.host()[2], (Vec2f{0, 1}));

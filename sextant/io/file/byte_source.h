@@ -25,6 +25,18 @@ auto with_known_size(FileReader& source, const Read& read) {
   return read(in_memory);
 }
 
+/// Text editors of some systems put this before a text: U+FEFF in UTF-8.
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+/// Passes over such a mark where the source begins with one.
+inline void skip_byte_order_mark(FileReader& source) {
+  const auto start = source.peek(kByteOrderMark.size());
+  if (std::string_view(reinterpret_cast<const char*>(start.data()), start.size()) ==
+      kByteOrderMark) {
+    source.skip(static_cast<std::int64_t>(kByteOrderMark.size()));
+  }
+}
+
 /// Everything that a source of known size has left, as text; valid until the next call on it.
 inline std::string_view remaining_text(FileReader& source) {
   const auto bytes = source.peek(static_cast<std::size_t>(source.remaining().value()));

@@ -10,6 +10,7 @@ namespace sextant::detail::file {
 struct FileFacts {
   std::string encoding = "ascii";
   std::vector<std::string> comments;  ///< without the signs that mark them
+  std::vector<std::string> left_out;  ///< what the file holds and a mesh has no place for
 };
 
 }  // namespace sextant::detail::file

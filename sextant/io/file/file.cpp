@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "sextant/core/error.h"
+#include "sextant/io/file/pipe.h"
 #include "sextant/io/file/system.h"
 
 namespace sextant {
@@ -20,6 +21,11 @@ using detail::file::open_retrying;
 using detail::file::reason;
 
 FileReader::FileReader(const std::filesystem::path& path) : name_(path.string()) {
+  if (const auto kept = detail::file::kept_bytes(path)) {
+    memory_ = *kept;
+    size_ = static_cast<std::int64_t>(kept->size());
+    return;
+  }
   const int descriptor = open_retrying(path, O_RDONLY);
   require(descriptor >= 0, name_, ": cannot be opened: ", reason(errno));
   struct stat status {};

@@ -73,6 +73,29 @@ TEST(ReadFile, ReadsPipesAndFilesWithoutASize) {
   EXPECT_FALSE(read_file("/proc/self/status").text().empty());
 }
 
+TEST(ReadFile, KeepsWhatAPipeHeldForLaterReaders) {
+  const TemporaryFolder folder;
+  const std::vector<std::byte> bytes = pattern(200000);
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  std::thread writer([&] { put(folder / "pipe", bytes); });
+  keep_pipe(folder / "pipe");
+  writer.join();
+  for (int i = 0; i < 2; ++i) {
+    FileReader reader(folder / "pipe");
+    EXPECT_EQ(reader.size(), 200000);
+    EXPECT_EQ(std::memcmp(reader.peek(8).data(), bytes.data(), 8), 0);
+    const FileBytes all = read_file(folder / "pipe");
+    ASSERT_EQ(all.size(), bytes.size());
+    EXPECT_EQ(std::memcmp(all.data(), bytes.data(), bytes.size()), 0);
+  }
+  // Other files are read anew every time, and one that is not there stays an Error of its reader.
+  put(folder / "file", pattern(3));
+  keep_pipe(folder / "file");
+  put(folder / "file", pattern(5));
+  EXPECT_EQ(read_file(folder / "file").size(), 5u);
+  keep_pipe(folder / "missing");
+}
+
 TEST(ReadFile, RefusesWhatIsNoReadableFile) {
   const TemporaryFolder folder;
   const std::filesystem::path missing = folder / "missing.png";

@@ -109,14 +109,16 @@ TEST(GeometryFile, InfoTellsWhatIsThere) {
 
 TEST(GeometryFile, RefusesWhatItDoesNotKnow) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "a.xyz") << "1 2 3\n";
-  EXPECT_TRUE(mentions(error_message([&] { read_geometry(folder / "a.xyz"); }),
-                       "is neither PLY, PCD nor VTK"));
+  std::ofstream(folder / "a.doc") << "Dear reader,\n";
+  EXPECT_TRUE(mentions(error_message([&] { read_geometry(folder / "a.doc"); }),
+                       "is neither PLY, PCD, VTK nor OBJ, nor a text of points"));
   EXPECT_TRUE(
       mentions(error_message([&] { read_geometry(folder / "missing.ply"); }), "missing.ply"));
   const TriangleMesh mesh = testing::sample_mesh(3, 3);
-  EXPECT_TRUE(mentions(error_message([&] { (void)write_geometry(folder / "a.stl", mesh); }),
-                       "the extension is none of"));
+  for (const char* name : {"a.stl", "a.xyz"}) {
+    EXPECT_TRUE(mentions(error_message([&] { (void)write_geometry(folder / name, mesh); }),
+                         "the extension is none of"));
+  }
   for (const char* name : {"a.ply", "a.pcd", "a.obj", "a.vtk"}) {
     EXPECT_TRUE(mentions(error_message([&] { (void)write_geometry(folder / name, mesh, "zip"); }),
                          "'zip'"));
@@ -141,7 +143,7 @@ TEST(GeometryFile, MeshesThatDoNotFitTogetherAreNotWritten) {
 
 TEST(GeometryFile, EmptyFilesAreErrors) {
   const TemporaryFolder folder;
-  for (const char* name : {"a.ply", "a.pcd", "a.vtk"}) {
+  for (const char* name : {"a.ply", "a.pcd", "a.vtk", "a.xyz"}) {
     std::ofstream(folder / name).flush();
     EXPECT_THROW(read_geometry(folder / name), Error) << name;
   }

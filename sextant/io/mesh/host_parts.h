@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "sextant/geometry/mesh.h"
+#include "sextant/io/points/origin.h"
 #include "sextant/io/text/scanner.h"
 
 namespace sextant::detail::mesh {
@@ -52,7 +53,7 @@ inline std::array<double, 7> pose_numbers(const Rigid3d& pose) {
 inline std::vector<std::string> shape_and_pose(const Cloud& cloud) {
   std::vector<std::string> parts;
   if (cloud.organised()) parts.emplace_back("organised size");
-  if (!is_identity(cloud.world_from_sensor)) parts.emplace_back("sensor pose");
+  if (!is_identity(points::sensor_in_file(cloud))) parts.emplace_back("sensor pose");
   return parts;
 }
 

@@ -66,7 +66,9 @@ void parse_diffuse(text::TextScanner& text, Vec3f& diffuse) {
   diffuse = {limited(color.x), limited(color.y), limited(color.z)};
 }
 
-std::vector<Material> parse_mtl(text::TextScanner text) {
+std::vector<Material> parse_mtl(std::string_view bytes, const std::string& name) {
+  if (bytes.starts_with(file::kByteOrderMark)) bytes.remove_prefix(file::kByteOrderMark.size());
+  text::TextScanner text(bytes, name);
   std::vector<Material> materials;
   while (text.skip_space()) {
     const std::string_view key = text.word();
@@ -110,7 +112,7 @@ void load_materials(const std::filesystem::path& folder, const ObjScene& scene,
   for (const std::string& line : scene.material_files) {
     for (const std::filesystem::path& path : material_files(folder, line)) {
       const FileBytes file = read_file(path, kLargestFileBytes);
-      for (Material& found : parse_mtl(text::TextScanner(file.text(), path.string()))) {
+      for (Material& found : parse_mtl(file.text(), path.string())) {
         const auto it = wanted.find(found.name);
         if (it == wanted.end()) continue;
         load_texture(path.parent_path(), found);
@@ -130,8 +132,7 @@ std::vector<Material> read_mtl(const std::filesystem::path& path) {
 }
 
 std::vector<Material> read_mtl(std::span<const std::byte> file, const std::string& name) {
-  return parse_mtl(
-      detail::text::TextScanner({reinterpret_cast<const char*>(file.data()), file.size()}, name));
+  return parse_mtl({reinterpret_cast<const char*>(file.data()), file.size()}, name);
 }
 
 }  // namespace sextant

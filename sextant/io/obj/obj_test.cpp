@@ -53,19 +53,107 @@ TEST(Obj, NegativeIndicesCountBackFromTheirLine) {
   EXPECT_EQ(triangles_of(mesh), (std::vector<Vec3i>{{0, 1, 2}, {3, 4, 5}}));
 }
 
-TEST(Obj, SplitsVerticesOnlyWhereCornersDiffer) {
+std::vector<Vec3i> corners_of(const Buffer<Vec3i>& triangles) {
+  const auto corners = triangles.host();
+  return {corners.begin(), corners.end()};
+}
+
+TEST(Obj, SeamsBelongToCornersAndVerticesStayWhole) {
   // Two triangles share the edge 2-3: vertex 2 with the same texture coordinate, vertex 3 not.
   const TriangleMesh mesh = parse(kTriangle +
                                   "v 1 1 0 # unused by the first face\nvt 0 0\nvt 1 0\nvt 0 1\n"
                                   "vt .5 .5\nf 1/1 2/2 3/3\nf 3/4 2/2 4/1\nf 3/4 2/2 4/1\n"
                                   "v 9 9 9\n");
-  EXPECT_EQ(triangles_of(mesh), (std::vector<Vec3i>{{0, 1, 2}, {5, 1, 3}, {5, 1, 3}}));
-  ASSERT_EQ(mesh.vertices.size(), 6);
-  EXPECT_EQ(mesh.vertices.points.data()[5], mesh.vertices.points.data()[2]);
+  check_mesh(mesh);
+  EXPECT_EQ(triangles_of(mesh), (std::vector<Vec3i>{{0, 1, 2}, {2, 1, 3}, {2, 1, 3}}));
+  ASSERT_EQ(mesh.vertices.size(), 5);
   EXPECT_EQ(mesh.vertices.points.data()[4], (Vec3f{9, 9, 9}));
-  EXPECT_EQ(mesh.texture_coordinates.data()[2], (Vec2f{0, 1}));
-  EXPECT_EQ(mesh.texture_coordinates.data()[5], (Vec2f{0.5f, 0.5f}));
-  EXPECT_EQ(mesh.texture_coordinates.data()[4], (Vec2f{0, 0}));
+  ASSERT_EQ(mesh.texture_coordinates.size(), 4);
+  EXPECT_EQ(corners_of(mesh.texture_triangles),
+            (std::vector<Vec3i>{{0, 1, 2}, {3, 1, 0}, {3, 1, 0}}));
+  EXPECT_TRUE(mesh.corner_normals.empty());
+}
+
+TEST(Obj, CornersThatAgreeBelongToTheirVertices) {
+  // Numbers differ, but both lines of a vertex say the same.
+  const TriangleMesh mesh = parse(kTriangle +
+                                  "v 1 1 0\nvn 0 0 1\nvn 0 1 0\nvn 0 0 1\nvn 0 1 0\n"
+                                  "f 1//1 2//2 3//3\nf 3//1 2//4 4//2\n");
+  EXPECT_TRUE(mesh.normal_triangles.empty());
+  ASSERT_EQ(mesh.vertices.normals.size(), 4);
+  EXPECT_EQ(mesh.vertices.normals.data()[1], (Vec3f{0, 1, 0}));
+  EXPECT_EQ(mesh.vertices.normals.data()[2], (Vec3f{0, 0, 1}));
+}
+
+TEST(Obj, NormalsOfFlatFacesAreSeams) {
+  const TriangleMesh mesh = parse(kTriangle +
+                                  "v 0 0 1\nvn 0 0 1\nvn 1 0 0\nf 1//1 2//1 3//1\n"
+                                  "f 1//2 3//2 4//2\nf 1 2 4\n");
+  check_mesh(mesh);
+  EXPECT_TRUE(mesh.vertices.normals.empty());
+  // A corner without a normal has a zero one, behind those of the file.
+  ASSERT_EQ(mesh.corner_normals.size(), 3);
+  EXPECT_EQ(mesh.corner_normals.data()[2], (Vec3f{}));
+  EXPECT_EQ(corners_of(mesh.normal_triangles),
+            (std::vector<Vec3i>{{0, 0, 0}, {1, 1, 1}, {2, 2, 2}}));
+}
+
+TEST(Obj, SeamsAreWrittenAndReadBack) {
+  const TemporaryFolder folder;
+  TriangleMesh mesh = testing::sample_mesh(5, 4);
+  mesh.vertices.attributes.clear();
+  mesh.vertices.normals = {};
+  mesh.vertices.width = mesh.vertices.height = 0;
+  mesh.vertices.world_from_sensor = {};
+  const std::int64_t triangles = mesh.triangles.size();
+  mesh.corner_normals = copy(Context::cpu(), std::vector<Vec3f>{{0, 0, 1}, {1, 0, 0}});
+  mesh.normal_triangles = Buffer<Vec3i>(Context::cpu(), triangles);
+  mesh.texture_triangles = Buffer<Vec3i>(Context::cpu(), triangles);
+  for (std::int32_t i = 0; i < triangles; ++i) {
+    mesh.normal_triangles.data()[i] = {i % 2, i % 2, i % 2};
+    mesh.texture_triangles.data()[i] = {i % 20, (i + 7) % 20, (i + 3) % 20};
+  }
+  EXPECT_TRUE(write_obj(folder / "mesh.obj", mesh).empty());
+  expect_same(mesh, read_obj(folder / "mesh.obj"));
+}
+
+TEST(Obj, VerticesMayFollowTheirFaces) {
+  const TriangleMesh mesh =
+      parse("f 1/1/1 2/2/1 3/3/1\n" + kTriangle + "vt 0 0\nvt 1 0\nvt 0 1\nvn 0 0 1\n");
+  EXPECT_EQ(triangles_of(mesh), (std::vector<Vec3i>{{0, 1, 2}}));
+  EXPECT_EQ(mesh.texture_coordinates.data()[1], (Vec2f{1, 0}));
+  EXPECT_EQ(mesh.vertices.normals.data()[2], (Vec3f{0, 0, 1}));
+  EXPECT_EQ(message_of("f 1 2 3\nf 1 2 5\nf 1 2 4\n" + kTriangle),
+            "test.obj: line 2: the vertex index 5 is outside the 3 of the file");
+}
+
+TEST(Obj, BackslashesContinueAnyLineButComments) {
+  const TriangleMesh mesh = parse(
+      "# models in C:\\scans\\\nv 0 0 \\\n0\nv 1 \\ \r\n 0 \\\r\n 0\nv 0 1 0\nvn \\\n0 0 1\n"
+      "f 1 2 \\\n 3\n");
+  ASSERT_EQ(mesh.vertices.size(), 3);
+  EXPECT_EQ(mesh.vertices.points.data()[1], (Vec3f{1, 0, 0}));
+  EXPECT_EQ(triangles_of(mesh), (std::vector<Vec3i>{{0, 1, 2}}));
+  // Lines keep their numbers.
+  EXPECT_TRUE(mentions(message_of("v 0 0 \\\n0\nv 1 x 0\n"), "line 3: "));
+}
+
+TEST(Obj, AByteOrderMarkIsNoWord) {
+  const TriangleMesh mesh = parse("\xef\xbb\xbf" + kTriangle + "f 1 2 3\n");
+  EXPECT_EQ(mesh.vertices.size(), 3);
+  EXPECT_EQ(read_mtl(bytes_of("\xef\xbb\xbfnewmtl a\nKd 1 0 0\n"), "a.mtl").size(), 1u);
+}
+
+TEST(Obj, GarbageIsAnError) {
+  EXPECT_EQ(message_of("# a letter\nDear reader,\nthis is no mesh.\n"),
+            "test.obj: line 2: 'Dear' is no word of an OBJ file, and no line gives a vertex");
+  EXPECT_TRUE(mentions(message_of(std::string("\x7f"
+                                              "ELF\0\1\2\n",
+                                              8)),
+                       "is no word of an OBJ"));
+  // A word that some tool invented does no harm beside vertices, and an empty mesh is one.
+  EXPECT_EQ(parse(kTriangle + "colour red\n").vertices.size(), 3);
+  EXPECT_EQ(parse("# empty\no nothing\n").vertices.size(), 0);
 }
 
 TEST(Obj, PolygonsBecomeFans) {
@@ -194,7 +282,7 @@ TEST(Obj, ErrorsNameFileAndLine) {
   EXPECT_TRUE(mentions(message_of("vn 1 2\n"), "expected a number for vn, the line ends"));
   EXPECT_TRUE(mentions(message_of("vn 1 2 3 4\n"), "found '4'"));
   EXPECT_TRUE(mentions(message_of(kTriangle + "f 1 2 4\n"),
-                       "line 4: the vertex index 4 is outside the 3 so far"));
+                       "line 4: the vertex index 4 is outside the 3 of the file"));
   EXPECT_TRUE(mentions(message_of(kTriangle + "f 1 2 -4\n"), "the vertex index -4"));
   EXPECT_TRUE(mentions(message_of(kTriangle + "f 1/1 2/1 3/1\n"), "the texture index 1"));
   EXPECT_TRUE(mentions(message_of(kTriangle + "f 1//1 2//1 3//1\n"), "the normal index 1"));
@@ -225,8 +313,10 @@ TEST(Obj, ReadsMeshesOfOtherTools) {
   const TriangleMesh textured = read_obj(*can);
   check_mesh(textured);
   EXPECT_EQ(textured.materials.size(), 1u);
-  EXPECT_EQ(textured.texture_coordinates.size(), textured.vertices.size());
+  EXPECT_FALSE(textured.texture_coordinates.empty());
   const TriangleMesh coloured = read_obj(*dragon);
+  EXPECT_EQ(coloured.vertices.size(), 7415);
+  EXPECT_EQ(coloured.normal_triangles.size(), coloured.triangles.size());
   ASSERT_EQ(coloured.materials.size(), 1u);
   EXPECT_FLOAT_EQ(coloured.materials[0].diffuse.y, 0.015198f);
   const TriangleMesh scanned = read_obj(*small);

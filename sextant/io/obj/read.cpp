@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "sextant/io/mesh/polygons.h"
+#include "sextant/io/mesh/corners.h"
 #include "sextant/io/obj/scene.h"
+#include "sextant/io/points/origin.h"
 
 namespace sextant {
 
@@ -12,48 +13,29 @@ namespace detail::obj {
 
 namespace {
 
-template <class T>
-Buffer<T> gather(const std::vector<ObjCorner>& vertices, const std::vector<T>& elements,
-                 std::int32_t ObjCorner::*index) {
-  Buffer<T> gathered(Context::cpu(1), static_cast<std::int64_t>(vertices.size()));
-  for (std::size_t i = 0; i < vertices.size(); ++i) {
-    const std::int32_t element = vertices[i].*index;
-    gathered.data()[i] = element < 0 ? T{} : elements[static_cast<std::size_t>(element)];
-  }
-  return gathered;
-}
-
-/// Positions and colours of the vertices behind the last position, copied from those they split.
-template <class T>
-void append_split(const std::vector<ObjCorner>& vertices, std::vector<T>& elements) {
-  const std::size_t positions = elements.size();
-  if (positions == 0) return;
-  elements.reserve(vertices.size());
-  for (std::size_t i = positions; i < vertices.size(); ++i) {
-    elements.push_back(elements[static_cast<std::size_t>(vertices[i].vertex)]);
-  }
+bool names_some(const std::vector<Vec3i>& corners) {
+  return std::any_of(corners.begin(), corners.end(),
+                     [](const Vec3i& t) { return t.x >= 0 || t.y >= 0 || t.z >= 0; });
 }
 
 void build_surface(ObjScene& scene, TriangleMesh& mesh) {
-  const std::vector<ObjCorner>& vertices = scene.vertices;
-  const auto is_used = [&](std::int32_t ObjCorner::*index) {
-    return std::any_of(vertices.begin(), vertices.end(),
-                       [&](const ObjCorner& corner) { return corner.*index >= 0; });
-  };
-  if (is_used(&ObjCorner::texture)) {
-    mesh.texture_coordinates = gather(vertices, scene.texture_coordinates, &ObjCorner::texture);
+  const auto vertices = static_cast<std::int64_t>(scene.positions_m.size());
+  if (names_some(scene.texture_triangles)) {
+    mesh::set_corners(scene.triangles, vertices, std::move(scene.texture_coordinates),
+                      std::move(scene.texture_triangles), mesh.texture_coordinates,
+                      mesh.texture_coordinates, mesh.texture_triangles);
   }
-  if (is_used(&ObjCorner::normal)) {
-    mesh.vertices.normals = gather(vertices, scene.normals, &ObjCorner::normal);
+  if (names_some(scene.normal_triangles)) {
+    mesh::set_corners(scene.triangles, vertices, std::move(scene.normals),
+                      std::move(scene.normal_triangles), mesh.vertices.normals, mesh.corner_normals,
+                      mesh.normal_triangles);
   }
-  append_split(vertices, scene.positions);
-  append_split(vertices, scene.colors);
   mesh.triangles = mesh::to_buffer(std::move(scene.triangles));
 }
 
 /// Without faces, normals and texture coordinates can only belong to the vertices in their order.
 void build_points(ObjScene& scene, TriangleMesh& mesh) {
-  const std::size_t points = scene.positions.size();
+  const std::size_t points = scene.positions_m.size();
   if (scene.normals.size() == points)
     mesh.vertices.normals = mesh::to_buffer(std::move(scene.normals));
   if (scene.texture_coordinates.size() == points) {
@@ -94,10 +76,10 @@ TriangleMesh read_obj(FileReader& any_source, const std::filesystem::path* folde
     ObjScene scene = parse_obj(source, options.unit_m, progress);
     TriangleMesh mesh;
     scene.triangles.empty() ? build_points(scene, mesh) : build_surface(scene, mesh);
-    mesh.vertices.points = mesh::to_buffer(std::move(scene.positions));
+    points::set_points(mesh.vertices, scene.positions_m);
     mesh.vertices.colors = mesh::to_buffer(std::move(scene.colors));
     build_materials(scene, folder, mesh);
-    if (facts) *facts = {"ascii", std::move(scene.comments)};
+    if (facts) *facts = {"ascii", std::move(scene.comments), std::move(scene.left_out)};
     progress.finish();
     return mesh;
   });

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "sextant/io/obj/lines.h"
 #include "sextant/io/points/record.h"
 #include "sextant/io/text/scanner.h"
 
@@ -14,50 +15,18 @@ namespace {
 
 constexpr std::size_t kMostVertices = std::numeric_limits<std::int32_t>::max();
 
-struct CornerHash {
-  std::size_t operator()(const ObjCorner& corner) const {
-    std::uint64_t hash = static_cast<std::uint32_t>(corner.vertex);
-    for (const std::int32_t part : {corner.texture, corner.normal}) {
-      hash = (hash ^ static_cast<std::uint32_t>(part)) * 0x9e3779b97f4a7c15u;
-      hash ^= hash >> 29;
-    }
-    return static_cast<std::size_t>(hash);
-  }
+/// A corner of a face: indices from 0, -1 where the file names none.
+struct ObjCorner {
+  std::int32_t vertex = -1;
+  std::int32_t texture = -1;
+  std::int32_t normal = -1;
 };
 
-/// Gives every distinct corner a vertex: the first of a position its own, the others new ones
-/// behind all positions. How many positions there are is known at the end, so until then the
-/// further vertices are counted -1, -2 and so on.
-class VertexSplitter {
- public:
-  std::int32_t vertex_of(const ObjCorner& corner, std::size_t positions) {
-    if (first_.size() < positions) first_.resize(positions);
-    ObjCorner& first = first_[static_cast<std::size_t>(corner.vertex)];
-    if (first.vertex < 0) first = corner;
-    if (first == corner) return corner.vertex;
-    const auto next = -1 - static_cast<std::int32_t>(further_.size());
-    const auto [it, is_new] = numbers_.emplace(corner, next);
-    if (is_new) further_.push_back(corner);
-    return it->second;
-  }
-
-  void finish(ObjScene& scene) {
-    const auto positions = static_cast<std::int32_t>(scene.positions.size());
-    first_.resize(scene.positions.size());
-    first_.insert(first_.end(), further_.begin(), further_.end());
-    scene.vertices = std::move(first_);
-    for (Vec3i& triangle : scene.triangles) {
-      for (std::int32_t* vertex : {&triangle.x, &triangle.y, &triangle.z}) {
-        if (*vertex < 0) *vertex = positions - 1 - *vertex;
-      }
-    }
-  }
-  std::size_t further() const { return further_.size(); }
-
- private:
-  std::vector<ObjCorner> first_;
-  std::vector<ObjCorner> further_;
-  std::unordered_map<ObjCorner, std::int32_t, CornerHash> numbers_;
+/// The largest index that was named before its line came, and where that was.
+struct Promise {
+  const char* what;
+  std::int64_t index = -1;
+  std::int64_t position = 0;
 };
 
 class ObjParser {
@@ -71,7 +40,13 @@ class ObjParser {
       text_.next_line();
       progress_.at(text_.position());
     }
-    splitter_.finish(scene_);
+    check_promise(vertices_, scene_.positions_m.size());
+    check_promise(textures_, scene_.texture_coordinates.size());
+    check_promise(normals_, scene_.normals.size());
+    if (scene_.positions_m.empty() && unknown_at_ >= 0) {
+      text_.fail_at(unknown_at_, "'", text::shown(unknown_),
+                    "' is no word of an OBJ file, and no line gives a vertex");
+    }
     return std::move(scene_);
   }
 
@@ -81,6 +56,7 @@ class ObjParser {
       add_comment(text_.rest_of_line().substr(1));
       return;
     }
+    const std::int64_t at = text_.position();
     const std::string_view key = text_.word();
     if (key == "v") {
       parse_position();
@@ -98,12 +74,33 @@ class ObjParser {
       use_material(std::string(text_.rest_of_line()));
     } else if (key == "mtllib") {
       scene_.material_files.emplace_back(text_.rest_of_line());
+    } else {
+      pass_over(key, at);
+    }
+  }
+
+  /// What has no place in a mesh is named once; words that the format does not have are an Error
+  /// when nothing else makes the file one of this format.
+  void pass_over(std::string_view key, std::int64_t at) {
+    const char* part = part_of_mesh(key);
+    if (part == nullptr) {
+      if (unknown_at_ < 0) {
+        unknown_ = key;
+        unknown_at_ = at;
+      }
+      return;
+    }
+    // One group is all of the mesh.
+    if (part == std::string_view("groups") && ++groups_ < 2) return;
+    std::vector<std::string>& left_out = scene_.left_out;
+    if (*part != '\0' && std::find(left_out.begin(), left_out.end(), part) == left_out.end()) {
+      left_out.emplace_back(part);
     }
   }
 
   /// Only those before the first vertex describe the file.
   void add_comment(std::string_view comment) {
-    if (scene_.positions.empty()) scene_.comments.emplace_back(comment);
+    if (scene_.positions_m.empty()) scene_.comments.emplace_back(comment);
   }
 
   /// Nothing may follow but a comment.
@@ -118,20 +115,17 @@ class ObjParser {
     int count = 0;
     while (!text_.at_line_end() && text_.peek() != '#') {
       if (count == 6) text_.fail_here("a vertex has at most 6 numbers");
-      // A float in metres is rounded once, from its decimal digits.
-      numbers[count++] = unit_m_ == 1.0 ? static_cast<double>(text_.number<float>("v"))
-                                        : text_.number<double>("v");
+      numbers[count++] = text_.number<double>("v");
     }
     if (count != 3 && count != 4 && count != 6) {
       text_.fail_here("expected 3, 4 or 6 numbers for a vertex, found ", count);
     }
-    check_room();
-    scene_.positions.push_back({static_cast<float>(numbers[0] * unit_m_),
-                                static_cast<float>(numbers[1] * unit_m_),
-                                static_cast<float>(numbers[2] * unit_m_)});
+    if (scene_.positions_m.size() >= kMostVertices) text_.fail_here("too many vertices");
+    scene_.positions_m.push_back(
+        {numbers[0] * unit_m_, numbers[1] * unit_m_, numbers[2] * unit_m_});
     if (count == 6 || !scene_.colors.empty()) {
       // Vertices without a colour in a file that has some are white.
-      scene_.colors.resize(scene_.positions.size() - 1, Rgb8{255, 255, 255});
+      scene_.colors.resize(scene_.positions_m.size() - 1, Rgb8{255, 255, 255});
       scene_.colors.push_back(count == 6 ? Rgb8{points::color_byte(numbers[3]),
                                                 points::color_byte(numbers[4]),
                                                 points::color_byte(numbers[5])}
@@ -148,23 +142,33 @@ class ObjParser {
     scene_.texture_coordinates.push_back(uv);
   }
 
-  /// An index of a file counts from 1, or back from the last line of its kind so far.
-  std::int32_t resolve(std::int64_t index, std::size_t count, const char* what) {
+  /// An index of a file counts from 1, or back from the last line of its kind so far. The line that
+  /// a positive one means may follow later.
+  std::int32_t resolve(std::int64_t index, std::size_t count, Promise& promise) {
     const std::int64_t size = static_cast<std::int64_t>(count);
     const std::int64_t resolved = index > 0 ? index - 1 : size + index;
-    if (index == 0 || resolved < 0 || resolved >= size) {
-      text_.fail_here("the ", what, " index ", index, " is outside the ", size, " so far");
+    if (index == 0 || resolved < 0 || resolved >= static_cast<std::int64_t>(kMostVertices)) {
+      text_.fail_here("the ", promise.what, " index ", index, " is outside the ", size, " so far");
+    }
+    if (resolved >= size && resolved > promise.index) {
+      promise.index = resolved;
+      promise.position = text_.position();
     }
     return static_cast<std::int32_t>(resolved);
+  }
+  void check_promise(const Promise& promise, std::size_t count) const {
+    if (promise.index < static_cast<std::int64_t>(count)) return;
+    text_.fail_at(promise.position, "the ", promise.what, " index ", promise.index + 1,
+                  " is outside the ", count, " of the file");
   }
 
   ObjCorner resolve(const std::int64_t (&indices)[3]) {
     ObjCorner corner;
-    corner.vertex = resolve(indices[0], scene_.positions.size(), "vertex");
+    corner.vertex = resolve(indices[0], scene_.positions_m.size(), vertices_);
     if (indices[1] != 0) {
-      corner.texture = resolve(indices[1], scene_.texture_coordinates.size(), "texture");
+      corner.texture = resolve(indices[1], scene_.texture_coordinates.size(), textures_);
     }
-    if (indices[2] != 0) corner.normal = resolve(indices[2], scene_.normals.size(), "normal");
+    if (indices[2] != 0) corner.normal = resolve(indices[2], scene_.normals.size(), normals_);
     return corner;
   }
 
@@ -185,40 +189,22 @@ class ObjParser {
                     "'");
   }
 
-  /// The next corner of a face, which a backslash continues on the next line; empty at its end.
-  std::string_view corner_word() {
-    while (!text_.at_line_end() && text_.peek() != '#') {
-      const std::string_view word = text_.word();
-      if (word.back() != '\\') return word;
-      text_.next_line();
-      if (word.size() > 1) return word.substr(0, word.size() - 1);
-    }
-    return {};
-  }
-
   void parse_face() {
-    std::int32_t first = 0, before = 0;
+    ObjCorner first, before;
     int count = 0;
-    for (std::string_view word = corner_word(); !word.empty(); word = corner_word()) {
-      const ObjCorner corner = parse_corner(word);
-      const std::int32_t vertex = splitter_.vertex_of(corner, scene_.positions.size());
-      if (count == 0) first = vertex;
+    while (!text_.at_line_end() && text_.peek() != '#') {
+      const ObjCorner corner = parse_corner(text_.word());
+      if (count == 0) first = corner;
       if (count >= 2) {
-        scene_.triangles.push_back({first, before, vertex});
+        scene_.triangles.push_back({first.vertex, before.vertex, corner.vertex});
+        scene_.texture_triangles.push_back({first.texture, before.texture, corner.texture});
+        scene_.normal_triangles.push_back({first.normal, before.normal, corner.normal});
         scene_.triangle_materials.push_back(material_);
       }
-      before = vertex;
+      before = corner;
       count = std::min(count + 1, 3);
     }
     if (count < 3) text_.fail_here("a face needs at least three corners");
-    check_room();
-  }
-
-  /// Vertices are counted in 32 bits.
-  void check_room() {
-    if (scene_.positions.size() + splitter_.further() >= kMostVertices) {
-      text_.fail_here("too many vertices");
-    }
   }
 
   void use_material(std::string name) {
@@ -232,7 +218,12 @@ class ObjParser {
   double unit_m_;
   file::ReadProgress& progress_;
   ObjScene scene_;
-  VertexSplitter splitter_;
+  Promise vertices_{"vertex"};
+  Promise textures_{"texture"};
+  Promise normals_{"normal"};
+  std::string_view unknown_;  ///< the first word that the format does not have
+  std::int64_t unknown_at_ = -1;
+  int groups_ = 0;
   std::int32_t material_ = -1;
   std::unordered_map<std::string, std::int32_t> material_numbers_;
 };
@@ -240,7 +231,11 @@ class ObjParser {
 }  // namespace
 
 ObjScene parse_obj(FileReader& source, double unit_m, file::ReadProgress& progress) {
-  return ObjParser(text::TextScanner(file::remaining_text(source), source.name()), unit_m, progress)
+  file::skip_byte_order_mark(source);
+  const std::string_view text = file::remaining_text(source);
+  const std::string joined = join_lines(text);
+  return ObjParser(text::TextScanner(joined.empty() ? text : joined, source.name()), unit_m,
+                   progress)
       .parse();
 }
 

@@ -10,29 +10,21 @@
 
 namespace sextant::detail::obj {
 
-/// A corner of a face: indices from 0, -1 where the file names none.
-struct ObjCorner {
-  std::int32_t vertex = -1;
-  std::int32_t texture = -1;
-  std::int32_t normal = -1;
-
-  friend bool operator==(const ObjCorner&, const ObjCorner&) = default;
-};
-
-/// What the lines of an OBJ file say.
+/// What the lines of an OBJ file say. Corners of triangles name texture coordinates and normals by
+/// their place, -1 where the file names none.
 struct ObjScene {
-  std::vector<Vec3f> positions;
+  std::vector<Vec3d> positions_m;
   std::vector<Rgb8> colors;  ///< empty, or one per position
   std::vector<Vec2f> texture_coordinates;
   std::vector<Vec3f> normals;
-  /// What each vertex is made of: one for each position in its order (all -1 where no face uses
-  /// it), then those that positions with several normals or texture coordinates need besides.
-  std::vector<ObjCorner> vertices;
   std::vector<Vec3i> triangles;
+  std::vector<Vec3i> texture_triangles;          ///< one per triangle
+  std::vector<Vec3i> normal_triangles;           ///< one per triangle
   std::vector<std::int32_t> triangle_materials;  ///< index into `materials`, -1 before any usemtl
   std::vector<std::string> materials;            ///< in the order of their first use by usemtl
   std::vector<std::string> material_files;       ///< what the mtllib lines name
   std::vector<std::string> comments;
+  std::vector<std::string> left_out;  ///< kinds of lines that a mesh has no place for
 };
 
 /// Parses everything that the source has left.

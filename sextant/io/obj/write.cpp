@@ -4,6 +4,7 @@
 #include "sextant/io/mesh/host_parts.h"
 #include "sextant/io/obj.h"
 #include "sextant/io/obj/texture_file.h"
+#include "sextant/io/points/origin.h"
 #include "sextant/io/text/scanner.h"
 #include "sextant/io/text/writer.h"
 
@@ -26,8 +27,14 @@ void put_vertices(TextWriter& text, const TriangleMesh& mesh) {
   const Cloud& cloud = mesh.vertices;
   const auto colors = cloud.colors.host();
   std::size_t i = 0;
+  const bool shifted = detail::points::has_origin(cloud);
   for (const Vec3f& p : cloud.points.host()) {
-    text.put("v ", p.x, " ", p.y, " ", p.z);
+    if (shifted) {
+      const Vec3d q = detail::points::in_file(cloud, p);
+      text.put("v ", q.x, " ", q.y, " ", q.z);
+    } else {
+      text.put("v ", p.x, " ", p.y, " ", p.z);
+    }
     if (!colors.empty()) {
       const Rgb8& c = colors[i++];
       for (const int level : {c.x, c.y, c.z}) {
@@ -39,33 +46,48 @@ void put_vertices(TextWriter& text, const TriangleMesh& mesh) {
   for (const Vec2f& uv : mesh.texture_coordinates.host()) {
     text.put("vt ", uv.x, " ", uv.y, "\n");
   }
-  for (const Vec3f& n : cloud.normals.host()) text.put("vn ", n.x, " ", n.y, " ", n.z, "\n");
+  const bool seams = !mesh.corner_normals.empty();
+  for (const Vec3f& n : (seams ? mesh.corner_normals : cloud.normals).host()) {
+    text.put("vn ", n.x, " ", n.y, " ", n.z, "\n");
+  }
 }
 
-void put_corner(TextWriter& text, std::int32_t vertex, bool has_texture, bool has_normal) {
-  const std::int64_t index = std::int64_t{vertex} + 1;
-  text.put(" ", index);
-  if (has_texture || has_normal) text.put("/");
-  if (has_texture) text.put(index);
-  if (has_normal) text.put("/", index);
+/// One corner of a face; null for what it does not have.
+void put_corner(TextWriter& text, std::int32_t vertex, const std::int32_t* texture,
+                const std::int32_t* normal) {
+  const auto number = [](std::int32_t index) { return std::int64_t{index} + 1; };
+  text.put(" ", number(vertex));
+  if (texture || normal) text.put("/");
+  if (texture) text.put(number(*texture));
+  if (normal) text.put("/", number(*normal));
+}
+
+/// Which elements of a list the corners of all triangles have: those of their vertices, or others.
+const Vec3i* corners_of(const TriangleMesh& mesh, bool present, const Buffer<Vec3i>& seams) {
+  if (!present) return nullptr;
+  return seams.empty() ? mesh.triangles.data() : seams.data();
 }
 
 void put_faces(TextWriter& text, const TriangleMesh& mesh) {
   const auto materials = mesh.triangle_materials.host();
-  const bool has_texture = !mesh.texture_coordinates.empty();
-  const bool has_normal = !mesh.vertices.normals.empty();
+  const Vec3i* textures =
+      corners_of(mesh, !mesh.texture_coordinates.empty(), mesh.texture_triangles);
+  const Vec3i* normals = corners_of(
+      mesh, !mesh.corner_normals.empty() || !mesh.vertices.normals.empty(), mesh.normal_triangles);
+  std::int32_t Vec3i::*const corners[] = {&Vec3i::x, &Vec3i::y, &Vec3i::z};
   std::int32_t current = -1;
-  std::size_t i = 0;
-  for (const Vec3i& triangle : mesh.triangles.host()) {
-    const std::int32_t material = materials.empty() ? 0 : materials[i++];
+  const auto triangles = mesh.triangles.host();
+  for (std::size_t i = 0; i < triangles.size(); ++i) {
+    const std::int32_t material = materials.empty() ? 0 : materials[i];
     if (!mesh.materials.empty() && material != current) {
       current = material;
       const auto number = static_cast<std::size_t>(material);
       text.put("usemtl ", name_on_line(mesh.materials[number], number), "\n");
     }
     text.put("f");
-    for (const std::int32_t vertex : {triangle.x, triangle.y, triangle.z}) {
-      put_corner(text, vertex, has_texture, has_normal);
+    for (std::int32_t Vec3i::*corner : corners) {
+      put_corner(text, triangles[i].*corner, textures ? &(textures[i].*corner) : nullptr,
+                 normals ? &(normals[i].*corner) : nullptr);
     }
     text.put("\n");
   }

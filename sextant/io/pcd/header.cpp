@@ -13,8 +13,6 @@ namespace {
 constexpr std::size_t kFirstLookBytes = 1 << 13;
 /// Far above any real header: where the search for its end stops.
 constexpr std::size_t kLongestHeaderBytes = 1 << 20;
-/// A field of more numbers is a histogram or descriptor, no attribute.
-constexpr std::int64_t kMostAttributesOfField = 16;
 /// Keeps the arithmetic with record sizes far from overflow.
 constexpr std::int64_t kLargestRecordBytes = std::int64_t{1} << 31;
 
@@ -109,7 +107,7 @@ points::Scalar scalar_of(const std::string& file, const std::string& name, char 
        " and SIZE ", size, ", expected F of 4 or 8 bytes, or I or U of 1, 2, 4 or 8");
 }
 
-/// Takes fields of several numbers apart and sizes up the record.
+/// Puts the lines together and sizes up the record.
 void make_fields(const std::string& file, const RawHeader& raw, PcdHeader& header) {
   const std::size_t count = raw.names.size();
   const auto check = [&](const char* key, std::size_t entries) {
@@ -128,14 +126,7 @@ void make_fields(const std::string& file, const RawHeader& raw, PcdHeader& heade
     require(numbers >= 0 && numbers <= (kLargestRecordBytes - bytes) / points::size_of(type), file,
             ": the COUNT ", numbers, " of the field '", text::shown(name), "' makes no sense");
     bytes += numbers * points::size_of(type);
-    const bool skipped = name == "_" || numbers == 0 || numbers > kMostAttributesOfField;
-    if (skipped || numbers == 1) {
-      header.fields.push_back({name, type, numbers, skipped});
-      continue;
-    }
-    for (std::int64_t k = 0; k < numbers; ++k) {
-      header.fields.push_back({name + "_" + std::to_string(k), type, 1, false});
-    }
+    header.fields.push_back({name, type, numbers, name == "_" || numbers == 0});
   }
 }
 

@@ -13,7 +13,7 @@ namespace sextant::detail::pcd {
 
 struct PcdHeader {
   PcdEncoding encoding = PcdEncoding::kAscii;
-  std::vector<points::RecordField> fields;  ///< fields with several numbers are taken apart
+  std::vector<points::RecordField> fields;
   std::int64_t width = 0;
   std::int64_t height = 1;
   std::int64_t points = 0;

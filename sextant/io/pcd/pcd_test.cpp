@@ -93,10 +93,12 @@ TEST(Pcd, ReadsFieldsOfEveryTypeAndCount) {
     EXPECT_EQ(cloud.colors.host()[1], (Rgb8{1, 2, 3}));
     std::string names;
     for (const Attribute& attribute : cloud.attributes) names += attribute.name + " ";
-    EXPECT_EQ(names, "n tag_0 tag_1 ");
-    EXPECT_EQ(cloud.attributes[0].values.data()[1], 8589934592.0f);
-    EXPECT_EQ(cloud.attributes[1].values.data()[1], -1.0f);
-    EXPECT_EQ(cloud.attributes[2].values.data()[1], 5.0f);
+    EXPECT_EQ(names, "n tag hist ");
+    EXPECT_EQ(cloud.attributes[0].get<std::uint64_t>().data()[1], 8589934592u);
+    EXPECT_EQ(cloud.attributes[1].components, 2);
+    EXPECT_EQ(cloud.attributes[1].get<std::int8_t>().data()[2], -1);
+    EXPECT_EQ(cloud.attributes[1].get<std::int8_t>().data()[3], 5);
+    EXPECT_EQ(cloud.attributes[2].components, 17);
   }
 }
 
@@ -118,7 +120,7 @@ TEST(Pcd, CompressedBlocksMayHoldPaddingOrNot) {
     const Cloud cloud = parse(file);
     EXPECT_EQ(cloud.points.data()[0], (Vec3f{1, 3, 5}));
     EXPECT_EQ(cloud.points.data()[1], (Vec3f{2, 4, 6}));
-    EXPECT_EQ(cloud.attributes[0].values.data()[1], 8.0f);
+    EXPECT_EQ(cloud.attributes[0].get<float>().data()[1], 8.0f);
   }
 }
 

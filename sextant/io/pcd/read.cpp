@@ -5,7 +5,9 @@
 
 #include "sextant/io/pcd/header.h"
 #include "sextant/io/pcd/lzf.h"
+#include "sextant/io/points/origin.h"
 #include "sextant/io/points/scatter.h"
+#include "sextant/io/points/text_record.h"
 #include "sextant/io/text/scanner.h"
 
 namespace sextant {
@@ -33,16 +35,32 @@ struct Body {
             " bytes, the file has ", room, " bytes left");
   }
   std::vector<points::FieldSink> allocate(std::span<const points::RecordField> fields,
-                                          Cloud& cloud) const {
-    points::PointParts parts;
-    auto sinks = points::allocate_points(source.name(), fields, header.points, unit_m,
-                                         points::TexturePair::kAttributes, parts);
-    cloud = std::move(parts.cloud);
-    return sinks;
+                                          points::PointParts& parts) const {
+    return points::allocate_points(
+        source.name(), fields, header.points, unit_m, points::TexturePair::kAttributes,
+        header.encoding == PcdEncoding::kAscii ? points::Body::kText : points::Body::kBinary,
+        parts);
   }
 };
 
-void read_ascii(const Body& body, Cloud& cloud) {
+void read_field(text::TextScanner& text, const points::RecordField& field,
+                const points::FieldSink& sink, std::int64_t index) {
+  if (field.skipped) {
+    for (std::int64_t k = 0; k < field.repeat; ++k) {
+      if (text.word().empty()) text.fail_here("the line ends before the field '", field.name, "'");
+    }
+  } else if (sink.kind == points::FieldSink::Kind::kSame) {
+    points::store_text(text, field, sink.first + index * sink.stride);
+  } else if (sink.kind != points::FieldSink::Kind::kDouble &&
+             field.type == points::Scalar::kFloat32) {
+    // Rounded once, from its decimal digits.
+    points::store_number(sink, field.type, index, text.number<float>(field.name));
+  } else {
+    points::store_number(sink, field.type, index, text.number<double>(field.name));
+  }
+}
+
+void read_ascii(const Body& body, points::PointParts& parts) {
   const std::vector<points::RecordField>& fields = body.header.fields;
   std::int64_t numbers = 0;
   for (const points::RecordField& field : fields) numbers += field.repeat;
@@ -50,34 +68,21 @@ void read_ascii(const Body& body, Cloud& cloud) {
   text::TextScanner text(file::remaining_text(body.source), body.source.name(),
                          body.header.lines + 1);
   body.check_room(2 * numbers, text.remaining() + 1);
-  const std::vector<points::FieldSink> sinks = body.allocate(fields, cloud);
+  const std::vector<points::FieldSink> sinks = body.allocate(fields, parts);
   for (std::int64_t i = 0; i < body.header.points; ++i) {
     if (!text.skip_space()) {
       text.fail_here("the file ends after ", i, " of ", body.header.points, " points");
     }
-    for (std::size_t f = 0; f < fields.size(); ++f) {
-      const points::RecordField& field = fields[f];
-      if (field.skipped) {
-        for (std::int64_t k = 0; k < field.repeat; ++k) {
-          if (text.word().empty())
-            text.fail_here("the line ends before the field '", field.name, "'");
-        }
-      } else if (field.type == points::Scalar::kFloat32) {
-        // Rounded once, from its decimal digits.
-        points::store_number(sinks[f], field.type, i, text.number<float>(field.name));
-      } else {
-        points::store_number(sinks[f], field.type, i, text.number<double>(field.name));
-      }
-    }
+    for (std::size_t f = 0; f < fields.size(); ++f) read_field(text, fields[f], sinks[f], i);
     text.finish_line();
     body.progress.at(before + text.position());
   }
 }
 
-void read_binary(const Body& body, Cloud& cloud) {
+void read_binary(const Body& body, points::PointParts& parts) {
   const std::vector<points::RecordField>& fields = body.header.fields;
   body.check_room(points::record_bytes(fields), body.source.remaining().value());
-  const std::vector<points::FieldSink> sinks = body.allocate(fields, cloud);
+  const std::vector<points::FieldSink> sinks = body.allocate(fields, parts);
   points::read_records(body.source, fields, sinks, body.header.points, false, body.progress);
 }
 
@@ -105,10 +110,10 @@ std::vector<points::RecordField> compressed_fields(const Body& body, std::int64_
        body.header.points, " points of ", points::record_bytes(unpadded), " bytes");
 }
 
-void read_compressed(const Body& body, Cloud& cloud) {
+void read_compressed(const Body& body, points::PointParts& parts) {
   FileReader& source = body.source;
   if (body.header.points == 0) {
-    body.allocate(body.header.fields, cloud);
+    body.allocate(body.header.fields, parts);
     return;
   }
   const std::int64_t compressed_bytes = read_size(source);
@@ -123,7 +128,7 @@ void read_compressed(const Body& body, Cloud& cloud) {
   Buffer<std::byte> data(Context::cpu(1), data_bytes);
   lzf_decompress(compressed, data.host(), source.name());
   body.progress.at(source.position() + compressed_bytes / 2);
-  const std::vector<points::FieldSink> sinks = body.allocate(fields, cloud);
+  const std::vector<points::FieldSink> sinks = body.allocate(fields, parts);
   const points::RecordScatter scatter(fields, sinks,
                                       points::places_in_arrays(fields, body.header.points), false);
   scatter(data.data(), 0, 0, body.header.points);
@@ -136,27 +141,33 @@ Cloud read_pcd(FileReader& any_source, const ReadOptions& options, file::FileFac
   check_options(options);
   return file::with_known_size(any_source, [&](FileReader& source) {
     file::ReadProgress progress(options.progress, source.size().value());
+    file::skip_byte_order_mark(source);
     const PcdHeader header = read_pcd_header(source);
     const Body body{source, header, options.unit_m, progress};
-    Cloud cloud;
+    points::PointParts parts;
     switch (header.encoding) {
       case PcdEncoding::kAscii:
-        read_ascii(body, cloud);
+        read_ascii(body, parts);
         break;
       case PcdEncoding::kBinary:
-        read_binary(body, cloud);
+        read_binary(body, parts);
         break;
       case PcdEncoding::kBinaryCompressed:
-        read_compressed(body, cloud);
+        read_compressed(body, parts);
         break;
     }
+    points::settle_points(parts);
+    Cloud cloud = std::move(parts.cloud);
     if (header.height > 1 && header.points > 0) {
       cloud.width = static_cast<int>(header.width);
       cloud.height = static_cast<int>(header.height);
     }
-    cloud.world_from_sensor = header.world_from_sensor;
-    cloud.world_from_sensor.translation = cloud.world_from_sensor.translation * options.unit_m;
-    if (facts) *facts = {std::string(name_of(header.encoding, kPcdEncodings)), header.comments};
+    points::set_sensor_in_file(cloud, {header.world_from_sensor.rotation,
+                                       header.world_from_sensor.translation * options.unit_m});
+    if (facts) {
+      facts->encoding = name_of(header.encoding, kPcdEncodings);
+      facts->comments = header.comments;
+    }
     progress.finish();
     return cloud;
   });

@@ -6,6 +6,7 @@
 #include "sextant/io/pcd.h"
 #include "sextant/io/pcd/lzf.h"
 #include "sextant/io/points/columns.h"
+#include "sextant/io/points/origin.h"
 
 namespace sextant {
 
@@ -19,12 +20,24 @@ using detail::text::TextWriter;
 constexpr std::int64_t kBlockPoints = 8192;
 
 PointColumns columns_of(const std::string& file, const Cloud& cloud) {
-  PointColumns columns(file);
-  columns.add(cloud.points, "x", "y", "z");
+  PointColumns columns(file, detail::points::Several::kPlain);
+  columns.add_points(cloud);
   if (!cloud.normals.empty()) columns.add(cloud.normals, "normal_x", "normal_y", "normal_z");
-  if (!cloud.colors.empty()) columns.add_packed(cloud.colors, "rgb");
-  columns.add(cloud.attributes);
+  const Attribute* alpha =
+      cloud.colors.empty() ? nullptr : find_attribute(cloud.attributes, "alpha");
+  const auto* alpha_bytes = alpha ? std::get_if<Buffer<std::uint8_t>>(&alpha->values) : nullptr;
+  if (!cloud.colors.empty()) columns.add_packed(cloud.colors, alpha_bytes);
+  for (const Attribute& attribute : cloud.attributes) {
+    if (!alpha_bytes || &attribute != alpha) columns.add(attribute);
+  }
   return columns;
+}
+
+char type_letter(Scalar type) {
+  if (detail::points::is_float(type)) return 'F';
+  const bool is_unsigned = type == Scalar::kUint8 || type == Scalar::kUint16 ||
+                           type == Scalar::kUint32 || type == Scalar::kUint64;
+  return is_unsigned ? 'U' : 'I';
 }
 
 template <class Entry>
@@ -40,13 +53,13 @@ void put_header(TextWriter& text, const Cloud& cloud, const PointColumns& column
   put_line(text, "FIELDS", columns, [](const Column& column) { return column.name; });
   put_line(text, "SIZE", columns, [](const Column& column) { return size_of(column.type); });
   put_line(text, "TYPE", columns,
-           [](const Column& column) { return column.type == Scalar::kFloat32 ? "F" : "U"; });
-  put_line(text, "COUNT", columns, [](const Column&) { return 1; });
+           [](const Column& column) { return std::string(1, type_letter(column.type)); });
+  put_line(text, "COUNT", columns, [](const Column& column) { return column.count; });
   text.put("WIDTH ", cloud.organised() ? std::int64_t{cloud.width} : cloud.size(), "\n");
   text.put("HEIGHT ", cloud.organised() ? cloud.height : 1, "\n");
   text.put("VIEWPOINT");
-  for (const double number : detail::mesh::pose_numbers(cloud.world_from_sensor))
-    text.put(" ", number);
+  const Rigid3d sensor = detail::points::sensor_in_file(cloud);
+  for (const double number : detail::mesh::pose_numbers(sensor)) text.put(" ", number);
   text.put("\nPOINTS ", cloud.size(), "\nDATA ", name_of(encoding, kPcdEncodings), "\n");
   text.flush();
 }
@@ -82,7 +95,7 @@ void write_compressed(FileWriter& file, const std::string& name, const PointColu
   std::byte* to = data.data();
   for (const Column& column : columns.columns()) {
     columns.gather_column(column, points, to);
-    to += points * size_of(column.type);
+    to += points * column.bytes();
   }
   const std::vector<std::byte> compressed = lzf_compress(data);
   write_size(file, name, compressed.size());

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "sextant/io/mesh/polygons.h"
+#include "sextant/io/ply/lists.h"
 #include "sextant/io/points/scatter.h"
 
 namespace sextant::detail::ply {
@@ -13,10 +14,15 @@ namespace {
 
 enum class Shape { kPolygon, kStrip };
 
+/// Corners are counted in 32 bits.
+constexpr std::size_t kMostCorners = std::numeric_limits<std::int32_t>::max();
+
 std::vector<points::RecordField> fields_of(const PlyElement& element) {
   std::vector<points::RecordField> fields;
   for (const PlyProperty& property : element.properties) {
-    fields.push_back({property.name, property.type, 1, property.is_list()});
+    const bool list = property.is_list();
+    // Lists are read apart from the record, but their names count.
+    fields.push_back({property.name, property.type, 1, list});
   }
   return fields;
 }
@@ -84,10 +90,18 @@ const PlyProperty* index_list(const PlyElement& element) {
   return nullptr;
 }
 
-/// Calls use(list) with the vertex indices of every record of an element.
+/// MeshLab's texture coordinates of the corners of a face: u v u v and so on.
+const PlyProperty* corner_texture(const PlyElement& element) {
+  const PlyProperty* property = element.find("texcoord");
+  return property && property->is_list() && points::is_float(property->type) ? property : nullptr;
+}
+
+/// Calls use(list) with the vertex indices of every record of an element; the numbers of another
+/// list, where it is not null, then stand in `others`.
 template <class Numbers, class Use>
 void read_index_lists(Numbers& numbers, const PlyElement& element, std::int64_t lowest,
-                      std::int64_t vertices, const Use& use) {
+                      std::int64_t vertices, const PlyProperty* other, std::vector<float>& others,
+                      const Use& use) {
   const PlyProperty* indices = index_list(element);
   if (element.count > 0 && (!indices || vertices > std::numeric_limits<std::int32_t>::max())) {
     numbers.fail_here(indices ? "too many vertices for faces"
@@ -100,6 +114,12 @@ void read_index_lists(Numbers& numbers, const PlyElement& element, std::int64_t 
     for (const PlyProperty& property : element.properties) {
       if (&property == indices) {
         read_list(numbers, property, lowest, vertices, list);
+      } else if (&property == other) {
+        others.clear();
+        const std::int64_t length = list_length(numbers, property);
+        for (std::int64_t k = 0; k < length; ++k) {
+          others.push_back(static_cast<float>(numbers.number(property.type, property.name)));
+        }
       } else {
         skip_property(numbers, property);
       }
@@ -146,9 +166,36 @@ void read_plain_faces(BinaryNumbers& numbers, const PlyElement& element, std::ui
   }
 }
 
+/// Adds the texture coordinates of the corners of a face, zeros where it has none.
+void append_corner_texture(std::span<const float> numbers, std::size_t corners, PlyBody& body) {
+  std::vector<Vec2f>& pool = body.texture_coordinates;
+  std::vector<std::int32_t> indices;
+  for (std::size_t i = 0; i < corners; ++i) {
+    indices.push_back(static_cast<std::int32_t>(pool.size()));
+    pool.push_back(numbers.size() == 2 * corners ? Vec2f{numbers[2 * i], numbers[2 * i + 1]}
+                                                 : Vec2f{});
+  }
+  mesh::append_fan(indices, body.texture_triangles);
+}
+
+/// The list of the corners' texture coordinates, unless the vertices have some; notes what else a
+/// face has.
+const PlyProperty* note_properties(const PlyElement& element, Shape shape, PlyBody& body) {
+  const bool wanted = shape == Shape::kPolygon && body.points.texture_coordinates.empty();
+  const PlyProperty* texture = wanted ? corner_texture(element) : nullptr;
+  const PlyProperty* indices = index_list(element);
+  for (const PlyProperty& property : element.properties) {
+    if (&property == indices || &property == texture || element.count == 0) continue;
+    body.left_out.push_back(element.name + " property " + property.name);
+  }
+  return texture;
+}
+
 template <class Numbers>
 void read_faces(Numbers& numbers, const PlyElement& element, Shape shape, std::int64_t vertices,
-                std::vector<Vec3i>& triangles) {
+                PlyBody& body) {
+  std::vector<Vec3i>& triangles = body.triangles;
+  const PlyProperty* texture = note_properties(element, shape, body);
   triangles.reserve(triangles.size() + static_cast<std::size_t>(element.count));
   if constexpr (std::is_same_v<Numbers, BinaryNumbers>) {
     if (shape == Shape::kPolygon && is_plain_face(element) && !numbers.swap_bytes() &&
@@ -159,18 +206,25 @@ void read_faces(Numbers& numbers, const PlyElement& element, Shape shape, std::i
   }
   // In strips, -1 separates one from the next.
   const std::int64_t lowest = shape == Shape::kStrip ? -1 : 0;
-  read_index_lists(numbers, element, lowest, vertices, [&](std::span<const std::int32_t> list) {
-    shape == Shape::kStrip ? mesh::append_strip(list, triangles)
-                           : mesh::append_fan(list, triangles);
-  });
+  std::vector<float> coordinates;
+  read_index_lists(numbers, element, lowest, vertices, texture, coordinates,
+                   [&](std::span<const std::int32_t> list) {
+                     shape == Shape::kStrip ? mesh::append_strip(list, triangles)
+                                            : mesh::append_fan(list, triangles);
+                     if (!texture) return;
+                     if (body.texture_coordinates.size() + list.size() > kMostCorners) {
+                       numbers.fail_here("too many corners with texture coordinates");
+                     }
+                     append_corner_texture(coordinates, list.size(), body);
+                   });
 }
 
 template <class Numbers>
-void read_vertices(Numbers& numbers, const PlyElement& element, double unit_m,
-                   points::PointParts& points) {
+void read_vertices(Numbers& numbers, const PlyElement& element, double unit_m, PlyBody& body) {
   const std::vector<points::RecordField> fields = fields_of(element);
-  const std::vector<points::FieldSink> sinks = points::allocate_points(
-      numbers.name(), fields, element.count, unit_m, points::TexturePair::kRecognised, points);
+  const std::vector<points::FieldSink> sinks =
+      points::allocate_points(numbers.name(), fields, element.count, unit_m,
+                              points::TexturePair::kRecognised, Numbers::kBody, body.points);
   if constexpr (std::is_same_v<Numbers, BinaryNumbers>) {
     if (!element.has_list()) {
       points::read_records(numbers.source(), fields, sinks, element.count, numbers.swap_bytes(),
@@ -178,19 +232,24 @@ void read_vertices(Numbers& numbers, const PlyElement& element, double unit_m,
       return;
     }
   }
+  std::vector<VertexLists> lists;
+  for (const PlyProperty& property : element.properties) lists.emplace_back(property);
   for (std::int64_t i = 0; i < element.count; ++i) {
     numbers.begin_record(element.name);
     for (std::size_t p = 0; p < sinks.size(); ++p) {
       const PlyProperty& property = element.properties[p];
+      const points::FieldSink& sink = sinks[p];
       if (property.is_list()) {
-        skip_property(numbers, property);
+        lists[p].read(numbers, list_length(numbers, property));
+      } else if (sink.kind == points::FieldSink::Kind::kSame) {
+        numbers.store(property.type, property.name, sink.first + i * sink.stride);
       } else {
-        points::store_number(sinks[p], property.type, i,
-                             numbers.number(property.type, property.name));
+        points::store_number(sink, property.type, i, numbers.number(property.type, property.name));
       }
     }
     numbers.end_record();
   }
+  for (VertexLists& list : lists) list.finish(body.points.cloud, body.left_out);
 }
 
 template <class Numbers>
@@ -211,9 +270,11 @@ template <class Numbers>
 void read_grid(Numbers& numbers, const PlyElement& element, std::int64_t vertices,
                std::vector<std::int32_t>& grid) {
   grid.reserve(static_cast<std::size_t>(element.count));
-  read_index_lists(numbers, element, 0, vertices, [&](std::span<const std::int32_t> list) {
-    grid.push_back(list.empty() ? -1 : list.front());
-  });
+  std::vector<float> nothing;
+  read_index_lists(numbers, element, 0, vertices, nullptr, nothing,
+                   [&](std::span<const std::int32_t> list) {
+                     grid.push_back(list.empty() ? -1 : list.front());
+                   });
 }
 
 template <class Numbers>
@@ -226,19 +287,21 @@ PlyBody read_elements(Numbers& numbers, const PlyHeader& header, double unit_m) 
     if (element.properties.empty() && &element != vertex) continue;
     if (!element.properties.empty()) check_count(numbers, element);
     if (&element == vertex) {
-      read_vertices(numbers, element, unit_m, body.points);
+      read_vertices(numbers, element, unit_m, body);
     } else if (element.name == "face") {
-      read_faces(numbers, element, Shape::kPolygon, vertices, body.triangles);
+      read_faces(numbers, element, Shape::kPolygon, vertices, body);
     } else if (element.name == "tristrips") {
-      read_faces(numbers, element, Shape::kStrip, vertices, body.triangles);
+      read_faces(numbers, element, Shape::kStrip, vertices, body);
     } else if (element.name == "range_grid" && index_list(element)) {
       read_grid(numbers, element, vertices, body.grid);
     } else if (element.name == "camera" && element.count == 1) {
       read_camera(numbers, element, body.camera);
     } else {
       skip_element(numbers, element);
+      if (element.count > 0) body.left_out.push_back("element " + element.name);
     }
   }
+  points::settle_points(body.points);
   return body;
 }
 

@@ -14,6 +14,9 @@ namespace sextant::detail::ply {
 struct PlyBody {
   points::PointParts points;
   std::vector<Vec3i> triangles;
+  std::vector<Vec2f> texture_coordinates;  ///< of the corners of faces, where they have some
+  std::vector<Vec3i> texture_triangles;
+  std::vector<std::string> left_out;     ///< elements and properties that have no place
   std::vector<std::int32_t> grid;        ///< the vertex in each cell of a range grid, or -1
   std::map<std::string, double> camera;  ///< the properties of a camera element
 };

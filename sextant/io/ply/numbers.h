@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "sextant/io/file/byte_source.h"
-#include "sextant/io/points/record.h"
+#include "sextant/io/points/text_record.h"
 #include "sextant/io/text/scanner.h"
 
 namespace sextant::detail::ply {
@@ -37,7 +37,15 @@ class BinaryNumbers {
   void begin_record(std::string_view) {}
   void end_record() { progress_.at(position()); }
 
+  static constexpr points::Body kBody = points::Body::kBinary;
   double number(points::Scalar type, std::string_view) { return read<double>(type); }
+  /// Stores the next number in its type.
+  void store(points::Scalar type, std::string_view, std::byte* to) {
+    const auto bytes = static_cast<std::size_t>(points::size_of(type));
+    std::memcpy(to, look(bytes).data(), bytes);
+    take(bytes);
+    if (swap_) std::reverse(to, to + bytes);
+  }
   /// Only for integer types.
   std::int64_t integer(points::Scalar type, std::string_view) { return read<std::int64_t>(type); }
   void skip(points::Scalar type, std::int64_t count) {
@@ -79,28 +87,7 @@ class BinaryNumbers {
   }
   template <class Result>
   Result read(points::Scalar type) {
-    switch (type) {
-      case points::Scalar::kInt8:
-        return read_as<Result, std::int8_t>();
-      case points::Scalar::kUint8:
-        return read_as<Result, std::uint8_t>();
-      case points::Scalar::kInt16:
-        return read_as<Result, std::int16_t>();
-      case points::Scalar::kUint16:
-        return read_as<Result, std::uint16_t>();
-      case points::Scalar::kInt32:
-        return read_as<Result, std::int32_t>();
-      case points::Scalar::kUint32:
-        return read_as<Result, std::uint32_t>();
-      case points::Scalar::kInt64:
-        return read_as<Result, std::int64_t>();
-      case points::Scalar::kUint64:
-        return read_as<Result, std::uint64_t>();
-      case points::Scalar::kFloat64:
-        return read_as<Result, double>();
-      default:
-        return read_as<Result, float>();
-    }
+    return points::with_type(type, [&](auto zero) { return read_as<Result, decltype(zero)>(); });
   }
 
   FileReader& source_;
@@ -130,10 +117,10 @@ class TextNumbers {
     progress_.at(before_ + text_.position());
   }
 
-  double number(points::Scalar type, std::string_view what) {
-    // A float is rounded once, from its decimal digits.
-    return type == points::Scalar::kFloat32 ? static_cast<double>(text_.number<float>(what))
-                                            : text_.number<double>(what);
+  static constexpr points::Body kBody = points::Body::kText;
+  double number(points::Scalar, std::string_view what) { return text_.number<double>(what); }
+  void store(points::Scalar type, std::string_view what, std::byte* to) {
+    points::store_text(text_, type, what, to);
   }
   std::int64_t integer(points::Scalar, std::string_view what) {
     return text_.number<std::int64_t>(what);

@@ -4,10 +4,12 @@
 #include <limits>
 #include <optional>
 
+#include "sextant/io/mesh/corners.h"
 #include "sextant/io/mesh/polygons.h"
 #include "sextant/io/obj/texture_file.h"
 #include "sextant/io/ply/body.h"
 #include "sextant/io/ply/header.h"
+#include "sextant/io/points/origin.h"
 #include "sextant/io/text/scanner.h"
 
 namespace sextant {
@@ -47,10 +49,11 @@ void set_organised(Cloud& cloud, std::int64_t width, std::int64_t height) {
   cloud.height = static_cast<int>(height);
 }
 
+/// In coordinates of the file.
 void set_pose(Cloud& cloud, const Vec3d& translation, const Quaternion<double>& q, double unit_m) {
   const double length_sq = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
   if (!is_finite(translation) || !(std::abs(length_sq - 1.0) < 1e-3)) return;
-  cloud.world_from_sensor = {to_matrix(normalized(q)), translation * unit_m};
+  points::set_sensor_in_file(cloud, {to_matrix(normalized(q)), translation * unit_m});
 }
 
 void apply_comments(const std::vector<std::string>& comments, double unit_m, Cloud& cloud) {
@@ -91,13 +94,28 @@ void apply_camera(const std::map<std::string, double>& camera, double unit_m, Cl
 }
 
 template <class T>
-void gather(const std::vector<std::int32_t>& grid, const T& hole, Buffer<T>& elements) {
+void gather(const std::vector<std::int32_t>& grid, const T& hole, Buffer<T>& elements,
+            std::int64_t components = 1) {
   if (elements.empty()) return;
-  Buffer<T> gathered(Context::cpu(1), static_cast<std::int64_t>(grid.size()));
+  Buffer<T> gathered(Context::cpu(1), static_cast<std::int64_t>(grid.size()) * components);
   for (std::size_t i = 0; i < grid.size(); ++i) {
-    gathered.data()[i] = grid[i] < 0 ? hole : elements.data()[grid[i]];
+    T* to = gathered.data() + static_cast<std::int64_t>(i) * components;
+    if (grid[i] < 0) {
+      std::fill_n(to, components, hole);
+    } else {
+      std::copy_n(elements.data() + grid[i] * components, components, to);
+    }
   }
   elements = std::move(gathered);
+}
+
+/// Holes have no number, or 0 where the type has no sign for that.
+void gather(const std::vector<std::int32_t>& grid, Attribute& attribute) {
+  std::visit(
+      [&]<class T>(Buffer<T>& numbers) {
+        gather(grid, std::numeric_limits<T>::quiet_NaN(), numbers, attribute.components);
+      },
+      attribute.values);
 }
 
 /// True when every vertex stands in exactly one cell, so that nothing is lost by the new order.
@@ -113,7 +131,8 @@ bool holds_each_vertex_once(const std::vector<std::int32_t>& grid, std::int64_t 
   return found == vertices;
 }
 
-void apply_grid(const PlyHeader& header, const std::vector<std::int32_t>& grid,
+/// True when the rows of the grid are the cloud's now.
+bool apply_grid(const PlyHeader& header, const std::vector<std::int32_t>& grid,
                 TriangleMesh& mesh) {
   Cloud& cloud = mesh.vertices;
   const std::int64_t columns = find_value(header.object_infos, "num_cols");
@@ -121,15 +140,32 @@ void apply_grid(const PlyHeader& header, const std::vector<std::int32_t>& grid,
   if (grid.empty() || columns < 1 || rows < 1 || !mesh.triangles.empty() ||
       columns * rows != static_cast<std::int64_t>(grid.size()) ||
       !holds_each_vertex_once(grid, cloud.size())) {
-    return;
+    return false;
   }
   const Vec3f hole{NAN, NAN, NAN};
   gather(grid, hole, cloud.points);
   gather(grid, hole, cloud.normals);
   gather(grid, Rgb8{}, cloud.colors);
   gather(grid, Vec2f{}, mesh.texture_coordinates);
-  for (Attribute& attribute : cloud.attributes) gather(grid, float{NAN}, attribute.values);
+  for (Attribute& attribute : cloud.attributes) gather(grid, attribute);
   set_organised(cloud, columns, rows);
+  return true;
+}
+
+/// Moves the corners' texture coordinates into the mesh, where they fit all of its triangles.
+void apply_corner_texture(PlyBody& body, TriangleMesh& mesh) {
+  const auto triangles = static_cast<std::size_t>(mesh.triangles.size());
+  const bool says_something =
+      std::any_of(body.texture_coordinates.begin(), body.texture_coordinates.end(),
+                  [](const Vec2f& uv) { return !(uv == Vec2f{}); });
+  if (triangles == 0 || body.texture_triangles.empty() || !says_something) return;
+  if (body.texture_triangles.size() != triangles) {
+    body.left_out.emplace_back("face property texcoord");
+    return;
+  }
+  mesh::set_corners(mesh.triangles.host(), mesh.vertices.size(),
+                    std::move(body.texture_coordinates), std::move(body.texture_triangles),
+                    mesh.texture_coordinates, mesh.texture_coordinates, mesh.texture_triangles);
 }
 
 void apply_texture(const std::vector<std::string>& comments, const std::filesystem::path* folder,
@@ -153,13 +189,17 @@ TriangleMesh read_ply(FileReader& source, const std::filesystem::path* folder,
   check_options(options);
   return file::with_known_size(source, [&](FileReader& sized) {
     file::ReadProgress progress(options.progress, sized.size().value());
+    file::skip_byte_order_mark(sized);
     const PlyHeader header = read_ply_header(sized);
     PlyBody body = read_ply_body(sized, header, options.unit_m, progress);
     TriangleMesh mesh;
     mesh.vertices = std::move(body.points.cloud);
     mesh.texture_coordinates = std::move(body.points.texture_coordinates);
     mesh.triangles = mesh::to_buffer(std::move(body.triangles));
-    apply_grid(header, body.grid, mesh);
+    if (!apply_grid(header, body.grid, mesh) && !body.grid.empty()) {
+      body.left_out.emplace_back("element range_grid");
+    }
+    apply_corner_texture(body, mesh);
     apply_comments(header.comments, options.unit_m, mesh.vertices);
     apply_camera(body.camera, options.unit_m, mesh.vertices);
     apply_texture(header.comments, folder, mesh);
@@ -168,6 +208,7 @@ TriangleMesh read_ply(FileReader& source, const std::filesystem::path* folder,
       facts->comments = header.comments;
       facts->comments.insert(facts->comments.end(), header.object_infos.begin(),
                              header.object_infos.end());
+      facts->left_out = std::move(body.left_out);
     }
     progress.finish();
     return mesh;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "sextant/io/mesh/host_parts.h"
 #include "sextant/io/obj/texture_file.h"
 #include "sextant/io/ply/header.h"
 #include "sextant/io/points/columns.h"
+#include "sextant/io/points/origin.h"
 
 namespace sextant {
 
@@ -38,52 +40,88 @@ std::string write_texture(const std::filesystem::path& path, const TriangleMesh*
 
 points::PointColumns columns_of(const std::string& file, const Cloud& cloud,
                                 const TriangleMesh* mesh) {
-  points::PointColumns columns(file);
-  columns.add(cloud.points, "x", "y", "z");
+  points::PointColumns columns(file, points::Several::kLists);
+  columns.add_points(cloud);
   if (!cloud.normals.empty()) columns.add(cloud.normals, "nx", "ny", "nz");
   if (!cloud.colors.empty()) columns.add(cloud.colors, "red", "green", "blue");
-  if (mesh && !mesh->texture_coordinates.empty()) {
+  if (mesh && !mesh->texture_coordinates.empty() && mesh->texture_triangles.empty()) {
     columns.add(mesh->texture_coordinates, "texture_u", "texture_v");
   }
-  columns.add(cloud.attributes);
+  for (const Attribute& attribute : cloud.attributes) columns.add(attribute);
   return columns;
 }
 
+/// The faces of a mesh, and the texture coordinates of their corners where they have some.
+struct Faces {
+  std::span<const Vec3i> triangles;
+  std::span<const Vec3i> texture_triangles;
+  std::span<const Vec2f> texture_coordinates;
+
+  explicit Faces(const TriangleMesh* mesh) {
+    if (!mesh) return;
+    triangles = mesh->triangles.host();
+    texture_triangles = mesh->texture_triangles.host();
+    texture_coordinates = mesh->texture_coordinates.host();
+  }
+  bool has_texture() const { return !texture_triangles.empty(); }
+  std::array<Vec2f, 3> texture(std::size_t triangle) const {
+    const Vec3i& t = texture_triangles[triangle];
+    const auto at = [&](std::int32_t i) {
+      return texture_coordinates[static_cast<std::size_t>(i)];
+    };
+    return {at(t.x), at(t.y), at(t.z)};
+  }
+};
+
+void put_property(text::TextWriter& text, const points::Column& column) {
+  text.put("property ");
+  if (column.count > 1) text.put("list ", ply_name(points::length_type(column)), " ");
+  text.put(ply_name(column.type), " ", column.name, "\n");
+}
+
 void put_header(text::TextWriter& text, const Cloud& cloud, const points::PointColumns& columns,
-                std::int64_t triangles, const std::string& texture, PlyEncoding encoding) {
+                const Faces& faces, const std::string& texture, PlyEncoding encoding) {
   text.put("ply\nformat ", name_of(encoding, kPlyEncodings), " 1.0\n");
   if (cloud.organised()) {
     text.put("comment sextant width ", cloud.width, " height ", cloud.height, "\n");
   }
-  if (!mesh::is_identity(cloud.world_from_sensor)) {
+  const Rigid3d sensor = points::sensor_in_file(cloud);
+  if (!mesh::is_identity(sensor)) {
     text.put("comment sextant world_from_sensor");
-    for (const double value : mesh::pose_numbers(cloud.world_from_sensor)) text.put(" ", value);
+    for (const double value : mesh::pose_numbers(sensor)) text.put(" ", value);
     text.put("\n");
   }
   if (!texture.empty()) text.put("comment TextureFile ", texture, "\n");
   text.put("element vertex ", cloud.size(), "\n");
-  for (const points::Column& column : columns.columns()) {
-    text.put("property ", ply_name(column.type), " ", column.name, "\n");
-  }
-  if (triangles > 0) {
-    text.put("element face ", triangles, "\nproperty list uchar int vertex_indices\n");
+  for (const points::Column& column : columns.columns()) put_property(text, column);
+  if (!faces.triangles.empty()) {
+    text.put("element face ", faces.triangles.size(), "\nproperty list uchar int vertex_indices\n");
+    if (faces.has_texture()) text.put("property list uchar float texcoord\n");
   }
   text.put("end_header\n");
   text.flush();
 }
 
 void write_text_body(text::TextWriter& text, const points::PointColumns& columns,
-                     std::int64_t points, std::span<const Vec3i> triangles) {
+                     std::int64_t points, const Faces& faces) {
   for (std::int64_t i = 0; i < points; ++i) {
     columns.put_text(i, text);
     text.put("\n");
   }
-  for (const Vec3i& t : triangles) text.put("3 ", t.x, " ", t.y, " ", t.z, "\n");
+  for (std::size_t i = 0; i < faces.triangles.size(); ++i) {
+    const Vec3i& t = faces.triangles[i];
+    text.put("3 ", t.x, " ", t.y, " ", t.z);
+    if (faces.has_texture()) {
+      text.put(" 6");
+      for (const Vec2f& uv : faces.texture(i)) text.put(" ", uv.x, " ", uv.y);
+    }
+    text.put("\n");
+  }
   text.flush();
 }
 
 void write_binary_body(FileWriter& file, const points::PointColumns& columns, std::int64_t points,
-                       std::span<const Vec3i> triangles, bool swap_bytes) {
+                       const Faces& faces, bool swap_bytes) {
   const std::int64_t bytes = columns.bytes_per_point();
   std::vector<std::byte> block(static_cast<std::size_t>(std::min(points, kBlockPoints) * bytes));
   for (std::int64_t first = 0; first < points; first += kBlockPoints) {
@@ -91,15 +129,18 @@ void write_binary_body(FileWriter& file, const points::PointColumns& columns, st
     columns.gather(first, count, swap_bytes, block.data());
     file.write(block.data(), static_cast<std::size_t>(count * bytes));
   }
-  for (const Vec3i& triangle : triangles) {
-    std::byte face[13] = {std::byte{3}};
-    std::memcpy(face + 1, &triangle, sizeof(triangle));
-    if (swap_bytes) {
-      for (std::byte* index = face + 1; index != face + 13; index += 4) {
-        std::reverse(index, index + 4);
-      }
+  // A length and its numbers of four bytes each.
+  const auto put_list = [&](std::uint8_t length, const auto& numbers) {
+    std::byte list[1 + sizeof(numbers)] = {std::byte{length}};
+    std::memcpy(list + 1, &numbers, sizeof(numbers));
+    for (std::size_t at = 1; swap_bytes && at < sizeof(list); at += 4) {
+      std::reverse(list + at, list + at + 4);
     }
-    file.write(face, sizeof(face));
+    file.write(list, sizeof(list));
+  };
+  for (std::size_t i = 0; i < faces.triangles.size(); ++i) {
+    put_list(3, faces.triangles[i]);
+    if (faces.has_texture()) put_list(6, faces.texture(i));
   }
 }
 
@@ -108,20 +149,21 @@ std::vector<std::string> write(const std::filesystem::path& path, const Cloud& c
   check_options(options);
   const points::PointColumns columns = columns_of(path.string(), cloud, mesh);
   const std::string texture = write_texture(path, mesh);
-  const auto triangles = mesh ? mesh->triangles.host() : std::span<const Vec3i>();
+  const Faces faces(mesh);
   write_file_atomically(path, [&](FileWriter& file) {
     text::TextWriter text(file);
-    put_header(text, cloud, columns, static_cast<std::int64_t>(triangles.size()), texture,
-               options.encoding);
+    put_header(text, cloud, columns, faces, texture, options.encoding);
     if (options.encoding == PlyEncoding::kAscii) {
-      write_text_body(text, columns, cloud.size(), triangles);
+      write_text_body(text, columns, cloud.size(), faces);
     } else {
       PlyHeader header;
       header.encoding = options.encoding;
-      write_binary_body(file, columns, cloud.size(), triangles, header.swap_bytes());
+      write_binary_body(file, columns, cloud.size(), faces, header.swap_bytes());
     }
   });
-  return dropped_materials(mesh);
+  std::vector<std::string> dropped = dropped_materials(mesh);
+  if (mesh && !mesh->corner_normals.empty()) dropped.emplace_back("corner normals");
+  return dropped;
 }
 
 }  // namespace

@@ -5,57 +5,52 @@
 #include <cstring>
 
 #include "sextant/io/mesh/host_parts.h"
+#include "sextant/io/points/origin.h"
 
 namespace sextant::detail::points {
 
 namespace {
 
-bool holds_bytes(const Buffer<float>& values) {
-  const auto numbers = values.host();
-  return std::all_of(numbers.begin(), numbers.end(), [](float value) {
-    return value >= 0.0f && value <= 255.0f && value == std::floor(value);
-  });
-}
-
-template <std::size_t kBytes>
+template <class T>
 void copy_column(const Column& column, std::int64_t first, std::int64_t count, std::byte* to,
                  std::int64_t to_stride, bool swap_bytes) {
+  constexpr std::int64_t kBytes = sizeof(T);
   const std::byte* from = column.first + first * column.stride;
   for (std::int64_t i = 0; i < count; ++i, from += column.stride, to += to_stride) {
-    if (swap_bytes) {
-      std::reverse_copy(from, from + kBytes, to);
+    if (!swap_bytes && column.count == 1) {
+      std::memcpy(to, from, sizeof(T));
+    } else if (!swap_bytes) {
+      std::memcpy(to, from, static_cast<std::size_t>(column.bytes()));
     } else {
-      std::memcpy(to, from, kBytes);
+      for (std::int64_t at = 0; at < column.bytes(); at += kBytes) {
+        std::reverse_copy(from + at, from + at + kBytes, to + at);
+      }
     }
   }
 }
 
 void copy_column(const Column& column, std::int64_t first, std::int64_t count, std::byte* to,
                  std::int64_t to_stride, bool swap_bytes) {
-  if (size_of(column.type) == 1) {
-    copy_column<1>(column, first, count, to, to_stride, false);
-  } else {
-    copy_column<4>(column, first, count, to, to_stride, swap_bytes);
-  }
+  with_type(column.type, [&](auto zero) {
+    copy_column<decltype(zero)>(column, first, count, to, to_stride, swap_bytes);
+  });
 }
 
-template <class T>
-T load(const Column& column, std::int64_t index) {
-  T value;
-  std::memcpy(&value, column.first + index * column.stride, sizeof(T));
-  return value;
+/// A column that has the same number for every point.
+Column constant_column(Scalar type, const std::uint32_t& number) {
+  return {"", type, reinterpret_cast<const std::byte*>(&number), 0};
 }
 
 }  // namespace
 
-void PointColumns::add_column(std::string name, Scalar type, const void* first,
-                              std::int64_t stride) {
+void PointColumns::add_column(std::string name, Scalar type, const void* first, std::int64_t stride,
+                              std::int64_t count) {
   mesh::require_plain_name(file_, name);
   for (const Column& column : columns_) {
     require(column.name != name, file_, ": the attribute '", text::shown(name),
             "' has the name of another field; rename it");
   }
-  columns_.push_back({std::move(name), type, static_cast<const std::byte*>(first), stride});
+  columns_.push_back({std::move(name), type, static_cast<const std::byte*>(first), stride, count});
 }
 
 template <class T, class Convert>
@@ -95,29 +90,40 @@ void PointColumns::add(const Buffer<Rgb8>& colors, const char* red, const char* 
   }
 }
 
-void PointColumns::add_packed(const Buffer<Rgb8>& colors, const char* name) {
-  add_converted<std::uint32_t>(name, Scalar::kUint32, colors.size(), [&](std::size_t i) {
-    const Rgb8 c = colors.data()[i];
-    return 0xff000000u | static_cast<std::uint32_t>(c.x << 16 | c.y << 8 | c.z);
-  });
+void PointColumns::add_points(const Cloud& cloud) {
+  if (!has_origin(cloud)) return add(cloud.points, "x", "y", "z");
+  const char* names[] = {"x", "y", "z"};
+  double Vec3d::*const axes[] = {&Vec3d::x, &Vec3d::y, &Vec3d::z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    add_converted<double>(names[axis], Scalar::kFloat64, cloud.size(), [&](std::size_t i) {
+      return in_file(cloud, cloud.points.data()[i]).*axes[axis];
+    });
+  }
 }
 
-void PointColumns::add(const std::vector<Attribute>& attributes) {
-  for (const Attribute& attribute : attributes) {
-    const Buffer<float>& values = attribute.values;
-    if (attribute.name == "alpha" && holds_bytes(values)) {
-      add_converted<std::uint8_t>(
-          attribute.name, Scalar::kUint8, values.size(),
-          [&](std::size_t i) { return static_cast<std::uint8_t>(values.data()[i]); });
-    } else {
-      add_column(attribute.name, Scalar::kFloat32, values.data(), sizeof(float));
-    }
-  }
+void PointColumns::add_packed(const Buffer<Rgb8>& colors, const Buffer<std::uint8_t>* alpha) {
+  add_converted<std::uint32_t>(
+      alpha ? "rgba" : "rgb", Scalar::kUint32, colors.size(), [&](std::size_t i) {
+        const Rgb8 c = colors.data()[i];
+        const std::uint32_t a = alpha ? alpha->data()[i] : 255;
+        return a << 24 | static_cast<std::uint32_t>(c.x << 16 | c.y << 8 | c.z);
+      });
+}
+
+void PointColumns::add(const Attribute& attribute) {
+  const Scalar type = type_of(attribute.values);
+  add_column(attribute.name, type, bytes_of(attribute.values), attribute.components * size_of(type),
+             attribute.components);
+}
+
+std::int64_t PointColumns::length_bytes(const Column& column) const {
+  const bool is_list = several_ == Several::kLists && column.count > 1;
+  return is_list ? size_of(length_type(column)) : 0;
 }
 
 std::int64_t PointColumns::bytes_per_point() const {
   std::int64_t bytes = 0;
-  for (const Column& column : columns_) bytes += size_of(column.type);
+  for (const Column& column : columns_) bytes += length_bytes(column) + column.bytes();
   return bytes;
 }
 
@@ -125,27 +131,36 @@ void PointColumns::gather(std::int64_t first, std::int64_t count, bool swap_byte
                           std::byte* to) const {
   const std::int64_t stride = bytes_per_point();
   for (const Column& column : columns_) {
+    if (length_bytes(column) > 0) {
+      const auto length = static_cast<std::uint32_t>(column.count);
+      copy_column(constant_column(length_type(column), length), 0, count, to, stride, swap_bytes);
+      to += length_bytes(column);
+    }
     copy_column(column, first, count, to, stride, swap_bytes);
-    to += size_of(column.type);
+    to += column.bytes();
   }
 }
 
 void PointColumns::gather_column(const Column& column, std::int64_t count, std::byte* to) const {
-  copy_column(column, 0, count, to, size_of(column.type), false);
+  copy_column(column, 0, count, to, column.bytes(), false);
 }
 
 void PointColumns::put_text(std::int64_t index, text::TextWriter& text) const {
   const char* separator = "";
   for (const Column& column : columns_) {
-    text.put(separator);
-    if (column.type == Scalar::kFloat32) {
-      text.put(load<float>(column, index));
-    } else if (column.type == Scalar::kUint32) {
-      text.put(load<std::uint32_t>(column, index));
-    } else {
-      text.put(static_cast<int>(load<std::uint8_t>(column, index)));
+    if (length_bytes(column) > 0) {
+      text.put(separator, column.count);
+      separator = " ";
     }
-    separator = " ";
+    const std::byte* from = column.first + index * column.stride;
+    with_type(column.type, [&](auto value) {
+      for (std::int64_t k = 0; k < column.count; ++k, from += sizeof(value)) {
+        std::memcpy(&value, from, sizeof(value));
+        // Bytes are numbers, not letters.
+        text.put(separator, +value);
+        separator = " ";
+      }
+    });
   }
 }
 

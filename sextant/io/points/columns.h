@@ -19,22 +19,35 @@ struct Column {
   Scalar type = Scalar::kFloat32;
   const std::byte* first = nullptr;
   std::int64_t stride = 0;  ///< bytes from one point to the next
+  std::int64_t count = 1;   ///< numbers of a point
+
+  std::int64_t bytes() const { return count * size_of(type); }
 };
+
+/// How several numbers of a point stand in the file: side by side, or as a list with its length
+/// before it.
+enum class Several { kPlain, kLists };
+/// The type of the length of a list.
+inline Scalar length_type(const Column& column) {
+  return column.count < 256 ? Scalar::kUint8 : Scalar::kUint32;
+}
 
 /// The fields of a cloud in the order of the file: refers to the cloud, which must outlive it.
 class PointColumns {
  public:
   /// `file` is for messages.
-  explicit PointColumns(std::string file) : file_(std::move(file)) {}
+  PointColumns(std::string file, Several several) : file_(std::move(file)), several_(several) {}
 
+  /// The points in coordinates of the file: doubles where they need an origin.
+  void add_points(const Cloud& cloud);
   void add(const Buffer<Vec3f>& vectors, const char* x, const char* y, const char* z);
   void add(const Buffer<Vec2f>& vectors, const char* x, const char* y);
   void add(const Buffer<Rgb8>& colors, const char* red, const char* green, const char* blue);
-  /// Colours as PCL packs them: 0xffRRGGBB.
-  void add_packed(const Buffer<Rgb8>& colors, const char* name);
-  /// Floats; one called "alpha" that holds nothing but bytes is written as bytes, as PLY readers
-  /// expect it. Error when a name is taken already or cannot stand in a header.
-  void add(const std::vector<Attribute>& attributes);
+  /// Colours as PCL packs them: "rgb" of 0xffRRGGBB, or "rgba" of 0xAARRGGBB where there is an
+  /// alpha.
+  void add_packed(const Buffer<Rgb8>& colors, const Buffer<std::uint8_t>* alpha);
+  /// In their types. Error when a name is taken already or cannot stand in a header.
+  void add(const Attribute& attribute);
 
   const std::vector<Column>& columns() const { return columns_; }
   std::int64_t bytes_per_point() const;
@@ -47,11 +60,14 @@ class PointColumns {
   void put_text(std::int64_t index, text::TextWriter& text) const;
 
  private:
-  void add_column(std::string name, Scalar type, const void* first, std::int64_t stride);
+  void add_column(std::string name, Scalar type, const void* first, std::int64_t stride,
+                  std::int64_t count = 1);
+  std::int64_t length_bytes(const Column& column) const;
   template <class T, class Convert>
   void add_converted(std::string name, Scalar type, std::int64_t count, const Convert& convert);
 
   std::string file_;
+  Several several_;
   std::vector<Column> columns_;
   std::vector<std::shared_ptr<void>> converted_;  ///< numbers that the cloud has in another form
 };

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/io/points/record.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <unordered_map>
+
+#include "sextant/io/points/origin.h"
 
 namespace sextant::detail::points {
 
@@ -22,6 +25,7 @@ constexpr Group<3> kPositionNames[] = {{"x", "y", "z"}};
 constexpr Group<3> kNormalNames[] = {{"nx", "ny", "nz"}, {"normal_x", "normal_y", "normal_z"}};
 constexpr Group<3> kColorNames[] = {
     {"red", "green", "blue"}, {"r", "g", "b"}, {"diffuse_red", "diffuse_green", "diffuse_blue"}};
+constexpr const char* kAlpha = "alpha";
 constexpr Group<2> kTextureNames[] = {{"texture_u", "texture_v"}, {"u", "v"}, {"s", "t"}};
 
 Names names_of(const std::string& file, std::span<const RecordField> fields) {
@@ -36,15 +40,16 @@ Names names_of(const std::string& file, std::span<const RecordField> fields) {
 
 /// Points the sinks of the first group that is there completely at the components of `elements`.
 template <std::size_t N, std::size_t Groups, class Vector, class Component>
-bool assign_group(const Names& names, const Group<N> (&groups)[Groups], std::int64_t count,
-                  Buffer<Vector>& elements, Component* (*component)(Vector*, std::size_t),
-                  FieldSink sink, std::vector<FieldSink>& sinks) {
+bool assign_group(std::span<const RecordField> fields, const Names& names,
+                  const Group<N> (&groups)[Groups], std::int64_t count, Buffer<Vector>& elements,
+                  Component* (*component)(Vector*, std::size_t), FieldSink sink,
+                  std::vector<FieldSink>& sinks) {
   for (const Group<N>& group : groups) {
     std::array<std::size_t, N> found{};
     std::size_t present = 0;
     for (const std::string_view name : group) {
       const auto it = names.find(name);
-      if (it == names.end()) break;
+      if (it == names.end() || fields[it->second].repeat != 1) break;
       found[present++] = it->second;
     }
     if (present < N) continue;
@@ -68,9 +73,18 @@ T* component3(Vec3<T>* v, std::size_t i) {
 float* component2(Vec2f* v, std::size_t i) { return i == 0 ? &v->x : &v->y; }
 
 bool is_packed_color(const RecordField& field) {
-  return (field.name == "rgb" || field.name == "rgba") &&
+  return field.repeat == 1 && (field.name == "rgb" || field.name == "rgba") &&
          (field.type == Scalar::kFloat32 || field.type == Scalar::kUint32 ||
           field.type == Scalar::kInt32);
+}
+
+bool reads_finer_than_float(std::span<const RecordField> fields, const Names& names, Body body) {
+  for (const std::string_view name : kPositionNames[0]) {
+    const auto it = names.find(name);
+    if (it == names.end()) return false;
+    if (body == Body::kText || is_finer_than_float(fields[it->second].type)) return true;
+  }
+  return false;
 }
 
 void assign_packed_color(std::span<const RecordField> fields, std::int64_t count, Cloud& cloud,
@@ -81,6 +95,22 @@ void assign_packed_color(std::span<const RecordField> fields, std::int64_t count
     sinks[i] = {Kind::kPackedColor, reinterpret_cast<std::byte*>(cloud.colors.data()), sizeof(Rgb8),
                 1.0};
     return;
+  }
+}
+
+/// The fourth byte of an "rgba" is one more attribute; that of "rgb" is undefined in many files.
+void assign_alpha(std::span<const RecordField> fields, const Names& names, std::int64_t count,
+                  PointParts& parts, std::vector<FieldSink>& sinks) {
+  if (names.contains(kAlpha)) return;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (sinks[i].kind != Kind::kPackedColor || fields[i].name != "rgba" ||
+        fields[i].type == Scalar::kFloat32) {
+      continue;
+    }
+    Buffer<std::uint8_t> alpha(Context::cpu(1), count);
+    sinks[i].alpha = alpha.data();
+    parts.cloud.attributes.push_back({kAlpha, std::move(alpha)});
+    parts.has_packed_alpha = true;
   }
 }
 
@@ -103,39 +133,83 @@ std::int64_t size_of(Scalar type) {
   }
 }
 
+AttributeValues make_values(Scalar type, std::int64_t count) {
+  return with_type(type, [&](auto zero) -> AttributeValues {
+    return Buffer<decltype(zero)>(Context::cpu(1), count);
+  });
+}
+
+Scalar type_of(const AttributeValues& values) {
+  constexpr Scalar kTypes[] = {Scalar::kFloat32, Scalar::kFloat64, Scalar::kInt8,  Scalar::kUint8,
+                               Scalar::kInt16,   Scalar::kUint16,  Scalar::kInt32, Scalar::kUint32,
+                               Scalar::kInt64,   Scalar::kUint64};
+  static_assert(std::size(kTypes) == std::variant_size_v<AttributeValues>);
+  return kTypes[values.index()];
+}
+
+std::byte* bytes_of(AttributeValues& values) {
+  return std::visit([](auto& buffer) { return reinterpret_cast<std::byte*>(buffer.data()); },
+                    values);
+}
+const std::byte* bytes_of(const AttributeValues& values) {
+  return std::visit([](auto& buffer) { return reinterpret_cast<const std::byte*>(buffer.data()); },
+                    values);
+}
+
 std::vector<FieldSink> allocate_points(const std::string& file, std::span<const RecordField> fields,
                                        std::int64_t count, double unit_m, TexturePair texture_pair,
-                                       PointParts& parts) {
+                                       Body body, PointParts& parts) {
   const Names names = names_of(file, fields);
   std::vector<FieldSink> sinks(fields.size());
   Cloud& cloud = parts.cloud;
-  require(assign_group(names, kPositionNames, count, cloud.points, &component3<float>,
-                       {.kind = Kind::kFloat, .scale = unit_m}, sinks),
+  const bool finer = reads_finer_than_float(fields, names, body);
+  require(finer ? assign_group(fields, names, kPositionNames, count, parts.exact_points,
+                               &component3<double>, {.kind = Kind::kDouble, .scale = unit_m}, sinks)
+                : assign_group(fields, names, kPositionNames, count, cloud.points,
+                               &component3<float>, {.kind = Kind::kFloat, .scale = unit_m}, sinks),
           file, ": has no fields x, y and z");
-  assign_group(names, kNormalNames, count, cloud.normals, &component3<float>,
+  assign_group(fields, names, kNormalNames, count, cloud.normals, &component3<float>,
                {.kind = Kind::kFloat}, sinks);
-  if (!assign_group(names, kColorNames, count, cloud.colors, &component3<std::uint8_t>,
+  if (!assign_group(fields, names, kColorNames, count, cloud.colors, &component3<std::uint8_t>,
                     {.kind = Kind::kColorByte}, sinks)) {
     assign_packed_color(fields, count, cloud, sinks);
   }
   if (texture_pair == TexturePair::kRecognised) {
-    assign_group(names, kTextureNames, count, parts.texture_coordinates, &component2,
+    assign_group(fields, names, kTextureNames, count, parts.texture_coordinates, &component2,
                  {.kind = Kind::kFloat}, sinks);
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].skipped || sinks[i].kind != Kind::kNothing) continue;
+    const RecordField& field = fields[i];
+    if (field.skipped || sinks[i].kind != Kind::kNothing) continue;
     Attribute& attribute = cloud.attributes.emplace_back(
-        Attribute{fields[i].name, Buffer<float>(Context::cpu(1), count)});
-    sinks[i] = {Kind::kFloat, reinterpret_cast<std::byte*>(attribute.values.data()), sizeof(float),
-                1.0};
+        Attribute{field.name, make_values(field.type, count * field.repeat), field.repeat});
+    sinks[i] = {Kind::kSame, bytes_of(attribute.values), field.bytes(), 1.0};
   }
+  assign_alpha(fields, names, count, parts, sinks);
   return sinks;
+}
+
+void settle_points(PointParts& parts) {
+  Cloud& cloud = parts.cloud;
+  if (!parts.exact_points.empty()) set_points(cloud, parts.exact_points.host());
+  parts.exact_points = {};
+  if (!parts.has_packed_alpha) return;
+  // Nearly every file has the same fourth byte in all colours, which then says nothing.
+  const auto alpha = cloud.attributes.back().get<std::uint8_t>().host();
+  const auto all = [&](std::uint8_t byte) {
+    return std::all_of(alpha.begin(), alpha.end(), [&](std::uint8_t a) { return a == byte; });
+  };
+  if (all(0) || all(255)) cloud.attributes.pop_back();
+  parts.has_packed_alpha = false;
 }
 
 void store_number(const FieldSink& sink, Scalar type, std::int64_t index, double value) {
   if (sink.kind == Kind::kNothing) return;
   std::byte* to = sink.first + index * sink.stride;
-  if (sink.kind == Kind::kFloat) {
+  if (sink.kind == Kind::kDouble) {
+    const double stored = value * sink.scale;
+    std::memcpy(to, &stored, sizeof(stored));
+  } else if (sink.kind == Kind::kFloat) {
     const float stored = static_cast<float>(sink.scale == 1.0 ? value : value * sink.scale);
     std::memcpy(to, &stored, sizeof(stored));
   } else if (sink.kind == Kind::kColorByte) {
@@ -153,6 +227,7 @@ void store_number(const FieldSink& sink, Scalar type, std::int64_t index, double
     }
     const Rgb8 color = unpack_color(bits);
     std::memcpy(to, &color, sizeof(color));
+    if (sink.alpha) sink.alpha[index] = static_cast<std::uint8_t>(bits >> 24);
   }
 }
 

@@ -29,12 +29,49 @@ enum class Scalar : std::uint8_t {
 
 std::int64_t size_of(Scalar type);
 inline bool is_float(Scalar type) { return type >= Scalar::kFloat32; }
+/// Whether a coordinate of this type can be more than a float holds.
+inline bool is_finer_than_float(Scalar type) {
+  return size_of(type) >= 4 && type != Scalar::kFloat32;
+}
+
+/// Calls visit(T{}) with a number of the C++ type that `type` means.
+template <class Visit>
+decltype(auto) with_type(Scalar type, const Visit& visit) {
+  switch (type) {
+    case Scalar::kInt8:
+      return visit(std::int8_t{});
+    case Scalar::kUint8:
+      return visit(std::uint8_t{});
+    case Scalar::kInt16:
+      return visit(std::int16_t{});
+    case Scalar::kUint16:
+      return visit(std::uint16_t{});
+    case Scalar::kInt32:
+      return visit(std::int32_t{});
+    case Scalar::kUint32:
+      return visit(std::uint32_t{});
+    case Scalar::kInt64:
+      return visit(std::int64_t{});
+    case Scalar::kUint64:
+      return visit(std::uint64_t{});
+    case Scalar::kFloat64:
+      return visit(double{});
+    default:
+      return visit(float{});
+  }
+}
+
+/// Memory on the host for numbers of a type, the type of numbers, and where they lie.
+AttributeValues make_values(Scalar type, std::int64_t count);
+Scalar type_of(const AttributeValues& values);
+std::byte* bytes_of(AttributeValues& values);
+const std::byte* bytes_of(const AttributeValues& values);
 
 /// One field of the record that a file keeps for each point.
 struct RecordField {
   std::string name;
   Scalar type = Scalar::kFloat32;
-  std::int64_t repeat = 1;  ///< numbers in the field; more than one only in skipped fields
+  std::int64_t repeat = 1;  ///< numbers in the field
   bool skipped = false;     ///< padding, or what a Cloud cannot hold
 
   std::int64_t bytes() const { return repeat * size_of(type); }
@@ -42,31 +79,41 @@ struct RecordField {
 
 /// Where the numbers of one field go.
 struct FieldSink {
-  enum class Kind : std::uint8_t { kNothing, kFloat, kColorByte, kPackedColor };
+  /// kSame keeps all numbers of the field in their type.
+  enum class Kind : std::uint8_t { kNothing, kFloat, kDouble, kColorByte, kPackedColor, kSame };
   Kind kind = Kind::kNothing;
-  std::byte* first = nullptr;  ///< of the first point
-  std::int64_t stride = 0;     ///< bytes from one point to the next
-  double scale = 1.0;          ///< metres per unit for coordinates
+  std::byte* first = nullptr;     ///< of the first point
+  std::int64_t stride = 0;        ///< bytes from one point to the next
+  double scale = 1.0;             ///< metres per unit for coordinates
+  std::uint8_t* alpha = nullptr;  ///< of the first point, for the fourth byte of packed colours
 };
 
 /// What a file of points gives.
 struct PointParts {
   Cloud cloud;
   Buffer<Vec2f> texture_coordinates;
+  bool has_packed_alpha = false;  ///< the last attribute is the fourth byte of packed colours
+  Buffer<Vec3d> exact_points;  ///< coordinates that may be finer than floats, until `settle_points`
 };
 
 enum class TexturePair { kRecognised, kAttributes };
+/// A text shows digits whatever type its header names.
+enum class Body { kBinary, kText };
 
 /// Finds by their names which fields are coordinates (x y z), normals (nx ny nz, normal_x ...),
 /// colours (red green blue, r g b, diffuse_red ...; rgb or rgba packed in four bytes) and texture
 /// coordinates (texture_u texture_v, u v, s t); every other field that is not skipped becomes an
-/// attribute. Allocates all parts for `count` points and says where each field goes. Error when
-/// there are no coordinates or a name appears twice. `file` is for messages.
+/// attribute of its type. Allocates all parts for `count` points and says where each field goes.
+/// Error when there are no coordinates or a name appears twice. `file` is for messages.
 std::vector<FieldSink> allocate_points(const std::string& file, std::span<const RecordField> fields,
                                        std::int64_t count, double unit_m, TexturePair texture_pair,
-                                       PointParts& parts);
+                                       Body body, PointParts& parts);
 
-/// Stores one number that was parsed or converted singly.
+/// After all numbers are in place: brings coordinates that were finer than floats into the cloud,
+/// about an origin where they need one, and drops an alpha that says nothing.
+void settle_points(PointParts& parts);
+
+/// Stores one number that was parsed or converted singly; not for sinks of the kind kSame.
 void store_number(const FieldSink& sink, Scalar type, std::int64_t index, double value);
 
 /// A colour level as one byte: floats count from 0 to 1, 16-bit levels from 0 to 65535.

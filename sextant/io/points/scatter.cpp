@@ -45,6 +45,26 @@ void scale_to_float(const Step& step, const std::byte* from, std::byte* to, std:
 }
 
 template <class T, bool kSwap>
+void scale_to_double(const Step& step, const std::byte* from, std::byte* to, std::int64_t count) {
+  const std::int64_t stride = step.stride, target_stride = step.target_stride;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double value = static_cast<double>(load<T, kSwap>(from + i * stride)) * step.scale;
+    std::memcpy(to + i * target_stride, &value, sizeof(value));
+  }
+}
+
+template <class T, bool kSwap>
+void keep_numbers(const Step& step, const std::byte* from, std::byte* to, std::int64_t count) {
+  constexpr std::int64_t kBytes = sizeof(T);
+  for (std::int64_t i = 0; i < count; ++i, from += step.stride, to += step.target_stride) {
+    for (std::int64_t k = 0; k < step.repeat; ++k) {
+      const T value = load<T, kSwap>(from + k * kBytes);
+      std::memcpy(to + k * kBytes, &value, sizeof(value));
+    }
+  }
+}
+
+template <class T, bool kSwap>
 void convert_to_color(const Step& step, const std::byte* from, std::byte* to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     to[i * step.target_stride] = std::byte{color_byte(load<T, kSwap>(from + i * step.stride))};
@@ -62,6 +82,11 @@ void convert_packed(const Step& step, const std::byte* from, std::byte* to, std:
     pixel[1] = std::byte{color.y};
     pixel[2] = std::byte{color.z};
   }
+  if (!step.alpha) return;
+  std::uint8_t* alpha = step.alpha + (to - step.target) / target_stride;
+  for (std::int64_t i = 0; i < count; ++i) {
+    alpha[i] = static_cast<std::uint8_t>(load<std::uint32_t, kSwap>(from + i * stride) >> 24);
+  }
 }
 
 template <int kBytes>
@@ -69,6 +94,13 @@ void copy_fixed(const Step& step, const std::byte* from, std::byte* to, std::int
   const std::int64_t stride = step.stride, target_stride = step.target_stride;
   for (std::int64_t i = 0; i < count; ++i) {
     std::memcpy(to + i * target_stride, from + i * stride, kBytes);
+  }
+}
+
+void copy_any(const Step& step, const std::byte* from, std::byte* to, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::memcpy(to + i * step.target_stride, from + i * step.stride,
+                static_cast<std::size_t>(step.bytes));
   }
 }
 
@@ -83,6 +115,10 @@ auto conversion(const FieldSink& sink) {
       return &convert_to_color<T, kSwap>;
     case Kind::kPackedColor:
       return &convert_packed<T, kSwap>;
+    case Kind::kDouble:
+      return &scale_to_double<T, kSwap>;
+    case Kind::kSame:
+      return &keep_numbers<T, kSwap>;
     default:
       return sink.scale == 1.0 ? &convert_to_float<T, kSwap> : &scale_to_float<T, kSwap>;
   }
@@ -90,32 +126,12 @@ auto conversion(const FieldSink& sink) {
 
 template <bool kSwap>
 auto conversion(Scalar type, const FieldSink& sink) {
-  switch (type) {
-    case Scalar::kInt8:
-      return conversion<std::int8_t, kSwap>(sink);
-    case Scalar::kUint8:
-      return conversion<std::uint8_t, kSwap>(sink);
-    case Scalar::kInt16:
-      return conversion<std::int16_t, kSwap>(sink);
-    case Scalar::kUint16:
-      return conversion<std::uint16_t, kSwap>(sink);
-    case Scalar::kInt32:
-      return conversion<std::int32_t, kSwap>(sink);
-    case Scalar::kUint32:
-      return conversion<std::uint32_t, kSwap>(sink);
-    case Scalar::kInt64:
-      return conversion<std::int64_t, kSwap>(sink);
-    case Scalar::kUint64:
-      return conversion<std::uint64_t, kSwap>(sink);
-    case Scalar::kFloat64:
-      return conversion<double, kSwap>(sink);
-    default:
-      return conversion<float, kSwap>(sink);
-  }
+  return with_type(type, [&](auto zero) { return conversion<decltype(zero), kSwap>(sink); });
 }
 
 /// True when the file holds the bytes just as the cloud does.
 bool is_plain_copy(Scalar type, const FieldSink& sink, bool swap_bytes) {
+  if (sink.kind == Kind::kSame) return !swap_bytes || size_of(type) == 1;
   if (sink.kind == Kind::kColorByte) return type == Scalar::kUint8;
   return sink.kind == Kind::kFloat && type == Scalar::kFloat32 && sink.scale == 1.0 && !swap_bytes;
 }
@@ -155,6 +171,7 @@ void choose_copy(Step& step) {
       step.run = &copy_fixed<12>;
       break;
     default:
+      step.run = &copy_any;
       break;
   }
 }
@@ -200,9 +217,11 @@ RecordScatter::RecordScatter(std::span<const RecordField> fields, std::span<cons
               .target = sink.first,
               .target_stride = sink.stride,
               .bytes = 0,
-              .scale = sink.scale};
+              .scale = sink.scale,
+              .repeat = fields[i].repeat,
+              .alpha = sink.alpha};
     if (is_plain_copy(fields[i].type, sink, swap_bytes)) {
-      step.bytes = size_of(fields[i].type);
+      step.bytes = fields[i].bytes();
       if (!steps_.empty() && continues(steps_.back(), step)) {
         steps_.back().bytes += step.bytes;
         continue;

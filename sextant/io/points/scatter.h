@@ -41,6 +41,8 @@ class RecordScatter {
     std::int64_t target_stride = 0;
     std::int64_t bytes = 0;  ///< of a plain copy; 0 for a conversion
     double scale = 1.0;
+    std::int64_t repeat = 1;        ///< numbers that keep their type
+    std::uint8_t* alpha = nullptr;  ///< of the first point, with packed colours
   };
 
  private:

@@ -74,6 +74,7 @@ std::vector<RecordField> random_fields(const Random& random, bool packed) {
       fields.push_back({name, random.below(2, ++draw) ? Scalar::kUint8 : any_type(), 1, false});
     }
   }
+  fields.push_back({"hist", any_type(), 1 + random.below(4, ++draw), false});
   fields.push_back({"_", Scalar::kInt16, static_cast<std::int64_t>(random.below(5, ++draw)), true});
   if (random.below(2, ++draw)) {
     for (std::size_t i = fields.size() - 1; i > 0; --i) {
@@ -101,26 +102,35 @@ TEST(RecordScatter, MovesEveryTypeAndLayoutAsStoringNumbersSinglyDoes) {
     const double unit_m = round % 3 == 0 ? 0.001 : 1.0;
     const std::vector<RecordField> fields = random_fields(random, packed);
     PointParts expected, actual;
-    const auto sinks =
-        allocate_points("file", fields, kCount, unit_m, TexturePair::kRecognised, expected);
+    const auto sinks = allocate_points("file", fields, kCount, unit_m, TexturePair::kRecognised,
+                                       Body::kBinary, expected);
     const auto places = arrays ? places_in_arrays(fields, kCount) : places_in_records(fields);
     std::vector<std::byte> block(static_cast<std::size_t>(kCount * record_bytes(fields)));
     for (std::size_t f = 0; f < fields.size(); ++f) {
       if (fields[f].skipped) continue;
       for (std::int64_t i = 0; i < kCount; ++i) {
-        const double share = random.uniform(1000 + f * kCount + i);
-        const double value = share * largest_value(fields[f]);
-        std::byte* to = block.data() + places[f].offset + i * places[f].stride;
-        store_number(sinks[f], fields[f].type, i, put(fields[f].type, to, value, swap));
+        for (std::int64_t k = 0; k < fields[f].repeat; ++k) {
+          const double share = random.uniform(1000 + (f * 4 + k) * kCount + i);
+          const double value = share * largest_value(fields[f]);
+          const std::int64_t at = k * size_of(fields[f].type);
+          std::byte* to = block.data() + places[f].offset + i * places[f].stride + at;
+          const double stored = put(fields[f].type, to, value, swap);
+          if (sinks[f].kind == FieldSink::Kind::kSame) {
+            put(fields[f].type, sinks[f].first + i * sinks[f].stride + at, value, false);
+          } else {
+            store_number(sinks[f], fields[f].type, i, stored);
+          }
+        }
       }
     }
-    const auto targets =
-        allocate_points("file", fields, kCount, unit_m, TexturePair::kRecognised, actual);
+    const auto targets = allocate_points("file", fields, kCount, unit_m, TexturePair::kRecognised,
+                                         Body::kBinary, actual);
     const RecordScatter scatter(fields, targets, places, swap);
     scatter(block.data(), 0, 0, 20);
     scatter(block.data(), 20, 20, kCount - 20);
     expect_same(expected.cloud, actual.cloud);
     expect_same_bits(expected.texture_coordinates, actual.texture_coordinates, "uv");
+    expect_same_bits(expected.exact_points, actual.exact_points, "exact point");
     if (HasFatalFailure()) return;
   }
 }
@@ -128,12 +138,14 @@ TEST(RecordScatter, MovesEveryTypeAndLayoutAsStoringNumbersSinglyDoes) {
 TEST(RecordScatter, ReadsPlainCoordinatesInPlace) {
   const std::vector<RecordField> fields{{"x"}, {"y"}, {"z"}};
   PointParts parts;
-  const auto sinks = allocate_points("file", fields, 5, 1.0, TexturePair::kRecognised, parts);
+  const auto sinks =
+      allocate_points("file", fields, 5, 1.0, TexturePair::kRecognised, Body::kBinary, parts);
   const RecordScatter plain(fields, sinks, places_in_records(fields), false);
   EXPECT_EQ(plain.direct_target(12), reinterpret_cast<std::byte*>(parts.cloud.points.data()));
   const RecordScatter swapped(fields, sinks, places_in_records(fields), true);
   EXPECT_EQ(swapped.direct_target(12), nullptr);
-  const auto scaled = allocate_points("file", fields, 5, 0.001, TexturePair::kRecognised, parts);
+  const auto scaled =
+      allocate_points("file", fields, 5, 0.001, TexturePair::kRecognised, Body::kBinary, parts);
   EXPECT_EQ(RecordScatter(fields, scaled, places_in_records(fields), false).direct_target(12),
             nullptr);
 }
@@ -155,7 +167,7 @@ TEST(PointRecord, GroupsMustBeCompleteAndTheFirstOneWins) {
   PointParts parts;
   const std::vector<RecordField> fields{{"x"}, {"y"}, {"z"}, {"nx"}, {"ny"},
                                         {"u"}, {"v"}, {"s"}, {"t"}};
-  allocate_points("file", fields, 2, 1.0, TexturePair::kRecognised, parts);
+  allocate_points("file", fields, 2, 1.0, TexturePair::kRecognised, Body::kBinary, parts);
   EXPECT_TRUE(parts.cloud.normals.empty());
   EXPECT_EQ(parts.texture_coordinates.size(), 2);
   std::string names;
@@ -167,12 +179,14 @@ TEST(PointRecord, RefusesMissingCoordinatesAndDoubleNames) {
   PointParts parts;
   const std::vector<RecordField> flat{{"x"}, {"y"}};
   EXPECT_TRUE(mentions(error_message([&] {
-                         allocate_points("a.ply", flat, 1, 1.0, TexturePair::kRecognised, parts);
+                         allocate_points("a.ply", flat, 1, 1.0, TexturePair::kRecognised,
+                                         Body::kBinary, parts);
                        }),
                        "a.ply: has no fields x, y and z"));
   const std::vector<RecordField> twice{{"x"}, {"y"}, {"z"}, {"k"}, {"k"}};
   EXPECT_TRUE(mentions(error_message([&] {
-                         allocate_points("a.ply", twice, 1, 1.0, TexturePair::kRecognised, parts);
+                         allocate_points("a.ply", twice, 1, 1.0, TexturePair::kRecognised,
+                                         Body::kBinary, parts);
                        }),
                        "'k' appears twice"));
 }

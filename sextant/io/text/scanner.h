@@ -70,8 +70,8 @@ bool parse_word(std::string_view word, T& value) {
 /// error needs them.
 class TextScanner {
  public:
-  /// `first_line` is the number of the line that the text starts in. The text must outlive the
-  /// scanner.
+  /// `first_line` is the number of the line that the text starts in. `name` stands for the file in
+  /// messages. The text must outlive the scanner.
   TextScanner(std::string_view text, std::string name, std::int64_t first_line = 1)
       : first_(text.data()),
         at_(text.data()),
@@ -82,7 +82,6 @@ class TextScanner {
   const std::string& name() const { return name_; }
   std::int64_t position() const { return at_ - first_; }
   std::int64_t remaining() const { return last_ - at_; }
-  std::int64_t line() const { return first_line_ + std::count(first_, at_, '\n'); }
 
   void skip_blanks() {
     while (at_ != last_ && is_blank(*at_)) ++at_;
@@ -136,6 +135,33 @@ class TextScanner {
     at_ = end;
     return value;
   }
+  /// The same for numbers that are kept in a type of the file: an integer may also be written as
+  /// "3.0" or "1e3"; one that T cannot hold is an Error.
+  template <class T>
+  T stored_number(std::string_view what) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return number<T>(what);
+    } else {
+      skip_blanks();
+      T value{};
+      const char* end = parse_number(at_, last_, value);
+      if (end != nullptr && (end == last_ || is_blank(*end) || *end == '\n')) {
+        at_ = end;
+        return value;
+      }
+      const TextScanner before = *this;
+      const double real = number<double>(what);
+      // Below 2^53 every whole double is the integer that was written.
+      if (real == std::floor(real) && std::abs(real) < 0x1p53 &&
+          real >= static_cast<double>(std::numeric_limits<T>::lowest()) &&
+          real <= static_cast<double>(std::numeric_limits<T>::max())) {
+        return static_cast<T>(real);
+      }
+      before.fail_here("expected ", std::is_signed_v<T> ? "an integer" : "an unsigned integer",
+                       " of ", 8 * sizeof(T), " bits for ", what, ", found '",
+                       shown(TextScanner(before).word()), "'");
+    }
+  }
   /// The next number, on this line or a later one.
   template <class T>
   T number_anywhere(std::string_view what) {
@@ -162,7 +188,13 @@ class TextScanner {
 
   template <class... Parts>
   [[noreturn]] void fail_here(const Parts&... parts) const {
-    fail(name_, ": line ", line(), ": ", parts...);
+    fail_at(position(), parts...);
+  }
+  /// The same for a position that was passed before.
+  template <class... Parts>
+  [[noreturn]] void fail_at(std::int64_t position, const Parts&... parts) const {
+    fail(name_, ": line ", first_line_ + std::count(first_, first_ + position, '\n'), ": ",
+         parts...);
   }
 
  private:

@@ -14,6 +14,27 @@
 
 namespace sextant::detail::vtk {
 
+struct TypeName {
+  std::string_view name;
+  points::Scalar type;
+};
+/// The first name of each type is the one to write.
+inline constexpr TypeName kTypeNames[] = {{"float", points::Scalar::kFloat32},
+                                          {"double", points::Scalar::kFloat64},
+                                          {"unsigned_char", points::Scalar::kUint8},
+                                          {"char", points::Scalar::kInt8},
+                                          {"signed_char", points::Scalar::kInt8},
+                                          {"unsigned_short", points::Scalar::kUint16},
+                                          {"short", points::Scalar::kInt16},
+                                          {"unsigned_int", points::Scalar::kUint32},
+                                          {"int", points::Scalar::kInt32},
+                                          {"vtkidtype", points::Scalar::kInt32},
+                                          {"vtktypeuint64", points::Scalar::kUint64},
+                                          {"vtktypeint64", points::Scalar::kInt64},
+                                          {"unsigned_long", points::Scalar::kUint64},
+                                          {"long", points::Scalar::kInt64},
+                                          {"bit", points::Scalar::kUint8}};
+
 /// The words and number arrays of a legacy VTK file, whose arrays are text or big-endian binary.
 class VtkNumbers {
  public:
@@ -44,31 +65,12 @@ class VtkNumbers {
     return value;
   }
   points::Scalar type() {
-    struct TypeName {
-      std::string_view name;
-      points::Scalar type;
-    };
-    static constexpr TypeName kNames[] = {{"float", points::Scalar::kFloat32},
-                                          {"double", points::Scalar::kFloat64},
-                                          {"unsigned_char", points::Scalar::kUint8},
-                                          {"char", points::Scalar::kInt8},
-                                          {"signed_char", points::Scalar::kInt8},
-                                          {"unsigned_short", points::Scalar::kUint16},
-                                          {"short", points::Scalar::kInt16},
-                                          {"unsigned_int", points::Scalar::kUint32},
-                                          {"int", points::Scalar::kInt32},
-                                          {"vtkidtype", points::Scalar::kInt32},
-                                          {"unsigned_long", points::Scalar::kUint64},
-                                          {"long", points::Scalar::kInt64},
-                                          {"vtktypeuint64", points::Scalar::kUint64},
-                                          {"vtktypeint64", points::Scalar::kInt64},
-                                          {"bit", points::Scalar::kUint8}};
     std::string word = name("a number type");
     std::transform(word.begin(), word.end(), word.begin(), [](char c) {
       return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     });
     if (word == "bit" && binary_) text_.fail_here("binary arrays of bits are not read");
-    for (const TypeName& known : kNames) {
+    for (const TypeName& known : kTypeNames) {
       if (known.name == word) return known.type;
     }
     text_.fail_here("expected a number type such as float, found '", text::shown(word), "'");
@@ -84,7 +86,7 @@ class VtkNumbers {
       text_.next_line();
       for (std::int64_t i = 0; i < numbers; ++i) store(i, read_binary<T>(type));
     } else {
-      for (std::int64_t i = 0; i < numbers; ++i) store(i, read_text<T>(type));
+      for (std::int64_t i = 0; i < numbers; ++i) store(i, read_text<T>());
     }
   }
   /// Before memory is set aside for an array.
@@ -101,13 +103,10 @@ class VtkNumbers {
   static constexpr std::int64_t kNumbersBetweenReports = 1 << 12;
 
   template <class T>
-  T read_text(points::Scalar type) {
+  T read_text() {
     report_progress();
-    if constexpr (std::is_floating_point_v<T>) {
-      // A float is rounded once, from its decimal digits.
-      if (type == points::Scalar::kFloat32) return text_.number_anywhere<float>("the array");
-    }
-    return text_.number_anywhere<T>("the array");
+    text_.skip_space();
+    return text_.stored_number<T>("the array");
   }
 
   template <class T, class Stored>
@@ -122,28 +121,7 @@ class VtkNumbers {
   template <class T>
   T read_binary(points::Scalar type) {
     report_progress();
-    switch (type) {
-      case points::Scalar::kInt8:
-        return read_stored<T, std::int8_t>();
-      case points::Scalar::kUint8:
-        return read_stored<T, std::uint8_t>();
-      case points::Scalar::kInt16:
-        return read_stored<T, std::int16_t>();
-      case points::Scalar::kUint16:
-        return read_stored<T, std::uint16_t>();
-      case points::Scalar::kInt32:
-        return read_stored<T, std::int32_t>();
-      case points::Scalar::kUint32:
-        return read_stored<T, std::uint32_t>();
-      case points::Scalar::kInt64:
-        return read_stored<T, std::int64_t>();
-      case points::Scalar::kUint64:
-        return read_stored<T, std::uint64_t>();
-      case points::Scalar::kFloat64:
-        return read_stored<T, double>();
-      default:
-        return read_stored<T, float>();
-    }
+    return points::with_type(type, [&](auto zero) { return read_stored<T, decltype(zero)>(); });
   }
   void report_progress() {
     if (++since_report_ < kNumbersBetweenReports) return;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "sextant/io/mesh/polygons.h"
+#include "sextant/io/points/origin.h"
 #include "sextant/io/vtk/numbers.h"
 
 namespace sextant {
@@ -15,7 +16,7 @@ namespace detail::vtk {
 
 namespace {
 
-enum class Cells { kPolygons, kStrips, kLeftOut };
+enum class Cells { kPolygons, kStrips, kLines, kVertices };
 
 class VtkParser {
  public:
@@ -30,10 +31,13 @@ class VtkParser {
       }
     }
     require(has_points_, text_.name(), ": has no POINTS");
+    if (lines_ > 0) left_out_.emplace_back("lines");
     mesh_.triangles = mesh::to_buffer(std::move(triangles_));
     return std::move(mesh_);
   }
-  file::FileFacts facts() const { return {numbers_.binary() ? "binary" : "ascii", {title_}}; }
+  file::FileFacts facts() const {
+    return {numbers_.binary() ? "binary" : "ascii", {title_}, left_out_};
+  }
 
  private:
   void parse_title() {
@@ -60,8 +64,10 @@ class VtkParser {
       parse_cells(Cells::kPolygons);
     } else if (key == "TRIANGLE_STRIPS") {
       parse_cells(Cells::kStrips);
-    } else if (key == "VERTICES" || key == "LINES") {
-      parse_cells(Cells::kLeftOut);
+    } else if (key == "VERTICES") {
+      parse_cells(Cells::kVertices);
+    } else if (key == "LINES") {
+      parse_cells(Cells::kLines);
     } else if (key == "METADATA") {
       do {
         text_.next_line();
@@ -77,11 +83,19 @@ class VtkParser {
     const std::int64_t count = numbers_.count("the number of points");
     const points::Scalar type = numbers_.type();
     numbers_.check_room(type, count, 3);
-    mesh_.vertices.points = Buffer<Vec3f>(Context::cpu(1), count);
-    float* to = reinterpret_cast<float*>(mesh_.vertices.points.data());
-    numbers_.read<double>(type, count, 3, [&](std::int64_t i, double value) {
-      to[i] = static_cast<float>(value * unit_m_);
-    });
+    if (numbers_.binary() && !points::is_finer_than_float(type)) {
+      mesh_.vertices.points = Buffer<Vec3f>(Context::cpu(1), count);
+      float* to = reinterpret_cast<float*>(mesh_.vertices.points.data());
+      numbers_.read<double>(type, count, 3, [&](std::int64_t i, double value) {
+        to[i] = static_cast<float>(value * unit_m_);
+      });
+    } else {
+      std::vector<Vec3d> points(static_cast<std::size_t>(count));
+      double* to = reinterpret_cast<double*>(points.data());
+      numbers_.read<double>(type, count, 3,
+                            [&](std::int64_t i, double value) { to[i] = value * unit_m_; });
+      points::set_points(mesh_.vertices, points);
+    }
     has_points_ = true;
   }
 
@@ -96,6 +110,7 @@ class VtkParser {
   void add_cell(Cells cells, std::span<const std::int32_t> corners) {
     if (cells == Cells::kPolygons) mesh::append_fan(corners, triangles_);
     if (cells == Cells::kStrips) mesh::append_strip(corners, triangles_);
+    if (cells == Cells::kLines) ++lines_;
   }
 
   /// "POLYGONS cells numbers" with the cells behind it, or from version 5.1 on "POLYGONS offsets
@@ -174,7 +189,7 @@ class VtkParser {
       parse_colors(name, components,
                    numbers_.binary() ? points::Scalar::kUint8 : points::Scalar::kFloat32);
     } else if (key == "LOOKUP_TABLE") {
-      numbers_.name("the name of the table");
+      left_out_.push_back("lookup table " + numbers_.name("the name of the table"));
       skip_array(numbers_.binary() ? points::Scalar::kUint8 : points::Scalar::kFloat32,
                  numbers_.count("the size of the table"), 4);
     } else if (key == "NORMALS") {
@@ -230,7 +245,7 @@ class VtkParser {
     }
     numbers_.check_room(type, tuples_, components);
     Buffer<Rgb8> colors(Context::cpu(1), tuples_);
-    Buffer<float> alpha(Context::cpu(1), components == 4 ? tuples_ : 0);
+    Buffer<std::uint8_t> alpha(Context::cpu(1), components == 4 ? tuples_ : 0);
     auto* to = reinterpret_cast<std::uint8_t*>(colors.data());
     const double scale = points::is_float(type) ? 1.0 : 1.0 / 255.0;
     numbers_.read<double>(type, tuples_, components, [&](std::int64_t i, double level) {
@@ -243,7 +258,7 @@ class VtkParser {
       }
     });
     mesh_.vertices.colors = std::move(colors);
-    if (components == 4 && tuples_ > 0) add_attribute("alpha", std::move(alpha));
+    if (components == 4 && tuples_ > 0) add_attribute({"alpha", std::move(alpha)});
   }
 
   void parse_normals() {
@@ -256,8 +271,7 @@ class VtkParser {
     numbers_.check_room(type, tuples_, 3);
     Buffer<Vec3f> normals(Context::cpu(1), tuples_);
     float* to = reinterpret_cast<float*>(normals.data());
-    numbers_.read<double>(type, tuples_, 3,
-                          [&](std::int64_t i, double value) { to[i] = static_cast<float>(value); });
+    numbers_.read<float>(type, tuples_, 3, [&](std::int64_t i, float value) { to[i] = value; });
     mesh_.vertices.normals = std::move(normals);
   }
 
@@ -272,8 +286,7 @@ class VtkParser {
     numbers_.check_room(type, tuples_, 2);
     Buffer<Vec2f> coordinates(Context::cpu(1), tuples_);
     float* to = reinterpret_cast<float*>(coordinates.data());
-    numbers_.read<double>(type, tuples_, 2,
-                          [&](std::int64_t i, double value) { to[i] = static_cast<float>(value); });
+    numbers_.read<float>(type, tuples_, 2, [&](std::int64_t i, float value) { to[i] = value; });
     mesh_.texture_coordinates = std::move(coordinates);
   }
 
@@ -295,12 +308,14 @@ class VtkParser {
       text::TextScanner before = text_;
       if (text_.word() == "string") {
         skip_strings(tuples, components);
+        left_out_.push_back("array " + name);
         continue;
       }
       text_ = before;
       const points::Scalar type = numbers_.type();
       if (!of_points_) {
         skip_array(type, tuples, components);
+        left_out_.push_back("array " + name);
         continue;
       }
       if (tuples != tuples_) {
@@ -319,29 +334,28 @@ class VtkParser {
   }
 
   void parse_attributes(const std::string& name, points::Scalar type, std::int64_t components) {
-    constexpr std::int64_t kMostComponents = 16;  // beyond it is a histogram or descriptor
-    if (!of_points_ || tuples_ == 0 || components > kMostComponents) {
+    if (!of_points_ || tuples_ == 0 || components == 0) {
       skip_array(type, tuples_, components);
+      if (tuples_ > 0 && components > 0) left_out_.push_back("array " + name);
       return;
     }
     numbers_.check_room(type, tuples_, components);
-    std::vector<Buffer<float>> columns;
-    for (std::int64_t c = 0; c < components; ++c) columns.emplace_back(Context::cpu(1), tuples_);
-    numbers_.read<double>(type, tuples_, components, [&](std::int64_t i, double value) {
-      columns[static_cast<std::size_t>(i % components)].data()[i / components] =
-          static_cast<float>(value);
-    });
-    for (std::int64_t c = 0; c < components; ++c) {
-      add_attribute(components == 1 ? name : name + "_" + std::to_string(c),
-                    std::move(columns[static_cast<std::size_t>(c)]));
-    }
+    Attribute attribute{name, points::make_values(type, tuples_ * components), components};
+    std::visit(
+        [&]<class T>(Buffer<T>& numbers) {
+          T* to = numbers.data();
+          numbers_.read<T>(type, tuples_, components,
+                           [&](std::int64_t i, T value) { to[i] = value; });
+        },
+        attribute.values);
+    add_attribute(std::move(attribute));
   }
 
-  void add_attribute(std::string name, Buffer<float> values) {
-    if (!attribute_names_.insert(name).second) {
-      text_.fail_here("the array '", text::shown(name), "' appears twice");
+  void add_attribute(Attribute attribute) {
+    if (!attribute_names_.insert(attribute.name).second) {
+      text_.fail_here("the array '", text::shown(attribute.name), "' appears twice");
     }
-    mesh_.vertices.attributes.push_back({std::move(name), std::move(values)});
+    mesh_.vertices.attributes.push_back(std::move(attribute));
   }
 
   VtkNumbers numbers_;
@@ -351,6 +365,8 @@ class VtkParser {
   TriangleMesh mesh_;
   std::vector<Vec3i> triangles_;
   std::unordered_set<std::string> attribute_names_;
+  std::vector<std::string> left_out_;
+  std::int64_t lines_ = 0;
   bool has_points_ = false;
   bool of_points_ = false;  ///< whether arrays belong to the points, or to what is left out
   std::int64_t tuples_ = 0;
@@ -362,6 +378,7 @@ TriangleMesh read_vtk(FileReader& any_source, const ReadOptions& options, file::
   check_options(options);
   return file::with_known_size(any_source, [&](FileReader& source) {
     file::ReadProgress progress(options.progress, source.size().value());
+    file::skip_byte_order_mark(source);
     VtkParser parser(text::TextScanner(file::remaining_text(source), source.name()), options.unit_m,
                      progress);
     TriangleMesh mesh = parser.parse();

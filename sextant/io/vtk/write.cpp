@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/io/mesh/host_parts.h"
+#include "sextant/io/points/origin.h"
 #include "sextant/io/text/writer.h"
 #include "sextant/io/vtk.h"
+#include "sextant/io/vtk/numbers.h"
 
 namespace sextant {
 
@@ -20,6 +22,35 @@ void put_cells(TextWriter& text, const TriangleMesh& mesh) {
   }
 }
 
+std::string_view type_name(detail::points::Scalar type) {
+  for (const detail::vtk::TypeName& known : detail::vtk::kTypeNames) {
+    if (known.type == type) return known.name;
+  }
+  return "?";
+}
+
+/// One number a point as SCALARS, several as an array of a FIELD.
+void put_attribute(TextWriter& text, const std::string& file, const Attribute& attribute) {
+  detail::mesh::require_plain_name(file, attribute.name);
+  const std::string_view type = type_name(detail::points::type_of(attribute.values));
+  const std::int64_t components = attribute.components;
+  if (components == 1) {
+    text.put("SCALARS ", attribute.name, " ", type, " 1\nLOOKUP_TABLE default\n");
+  } else {
+    text.put("FIELD FieldData 1\n", attribute.name, " ", components, " ",
+             attribute.size() / components, " ", type, "\n");
+  }
+  std::visit(
+      [&](const auto& numbers) {
+        std::int64_t column = 0;
+        for (const auto number : numbers.host()) {
+          // Bytes are numbers, not letters.
+          text.put(+number, ++column % components == 0 ? "\n" : " ");
+        }
+      },
+      attribute.values);
+}
+
 void put_point_data(TextWriter& text, const std::string& file, const TriangleMesh& mesh) {
   const Cloud& cloud = mesh.vertices;
   text.put("POINT_DATA ", cloud.size(), "\n");
@@ -30,14 +61,23 @@ void put_point_data(TextWriter& text, const std::string& file, const TriangleMes
     const auto level = [](int byte) { return static_cast<float>(byte) / 255.0f; };
     text.put(level(c.x), " ", level(c.y), " ", level(c.z), "\n");
   }
-  if (!mesh.texture_coordinates.empty()) {
+  if (!mesh.texture_coordinates.empty() && mesh.texture_triangles.empty()) {
     text.put("TEXTURE_COORDINATES texture_coordinates 2 float\n");
+    for (const Vec2f& uv : mesh.texture_coordinates.host()) text.put(uv.x, " ", uv.y, "\n");
   }
-  for (const Vec2f& uv : mesh.texture_coordinates.host()) text.put(uv.x, " ", uv.y, "\n");
-  for (const Attribute& attribute : cloud.attributes) {
-    detail::mesh::require_plain_name(file, attribute.name);
-    text.put("SCALARS ", attribute.name, " float 1\nLOOKUP_TABLE default\n");
-    for (const float value : attribute.values.host()) text.put(value, "\n");
+  for (const Attribute& attribute : cloud.attributes) put_attribute(text, file, attribute);
+}
+
+void put_points(TextWriter& text, const Cloud& cloud) {
+  const bool shifted = detail::points::has_origin(cloud);
+  text.put("POINTS ", cloud.size(), shifted ? " double\n" : " float\n");
+  for (const Vec3f& p : cloud.points.host()) {
+    if (shifted) {
+      const Vec3d q = detail::points::in_file(cloud, p);
+      text.put(q.x, " ", q.y, " ", q.z, "\n");
+    } else {
+      text.put(p.x, " ", p.y, " ", p.z, "\n");
+    }
   }
 }
 
@@ -48,16 +88,15 @@ std::vector<std::string> write_vtk(const std::filesystem::path& path, const Tria
   write_file_atomically(path, [&](FileWriter& file) {
     TextWriter text(file);
     text.put("# vtk DataFile Version 3.0\nwritten by Sextant\nASCII\nDATASET POLYDATA\n");
-    text.put("POINTS ", mesh.vertices.size(), " float\n");
-    for (const Vec3f& p : mesh.vertices.points.host()) {
-      text.put(p.x, " ", p.y, " ", p.z, "\n");
-    }
+    put_points(text, mesh.vertices);
     put_cells(text, mesh);
     if (mesh.vertices.size() > 0) put_point_data(text, path.string(), mesh);
     text.flush();
   });
   std::vector<std::string> dropped = detail::mesh::shape_and_pose(mesh.vertices);
   if (!mesh.materials.empty()) dropped.emplace_back("materials");
+  if (!mesh.texture_triangles.empty()) dropped.emplace_back("texture coordinates of corners");
+  if (!mesh.corner_normals.empty()) dropped.emplace_back("corner normals");
   return dropped;
 }
 

@@ -196,6 +196,43 @@ TEST(Rasterize, TextureRepeats) {
   }
 }
 
+TEST(Rasterize, SeamsLookLikeVerticesThatWereSplit) {
+  const Context host = Context::cpu();
+  const std::vector<Vec3f> points{{-1, -1, 2}, {1, -1, 2}, {1, 1, 3}, {-1, 1, 2}};
+  const std::vector<Vec2f> textures{{0, 0}, {1, 0}, {1, 1}, {0.25f, 0.5f}, {0.75f, 0.5f}, {0, 1}};
+  const std::vector<Vec3f> normals{{0, 0, -1}, {0.6f, 0, -0.8f}, {0, 0.6f, -0.8f}};
+  const std::vector<Vec3i> triangles{{0, 1, 2}, {0, 2, 3}};
+  TriangleMesh seams = mesh_of(points, triangles);
+  seams.texture_coordinates = copy(host, textures);
+  seams.texture_triangles = copy(host, std::vector<Vec3i>{{0, 1, 2}, {3, 4, 5}});
+  seams.corner_normals = copy(host, normals);
+  seams.normal_triangles = copy(host, std::vector<Vec3i>{{0, 1, 2}, {2, 2, 1}});
+  TriangleMesh split = mesh_of({points[0], points[1], points[2], points[0], points[2], points[3]},
+                               {{0, 1, 2}, {3, 4, 5}});
+  split.texture_coordinates = copy(host, textures);
+  split.vertices.normals = copy(host, std::vector<Vec3f>{normals[0], normals[1], normals[2],
+                                                         normals[2], normals[2], normals[1]});
+  for (TriangleMesh* mesh : {&seams, &split}) {
+    mesh->materials.emplace_back().texture = Image<Rgb8>(
+        copy(host, std::vector<Rgb8>{{0, 9, 90}, {250, 0, 0}, {80, 70, 60}, {9, 200, 9}}), 2, 2);
+  }
+  RenderOptions options = everything();
+  options.ambient = 0.25f;
+  for (const Context& context : all_contexts()) {
+    SCOPED_TRACE(describe(context));
+    const Pictures a = draw(context, seams, options), b = draw(context, split, options);
+    std::int64_t seen = 0;
+    for (std::size_t i = 0; i < a.colors.size(); ++i) {
+      ASSERT_EQ(a.object_ids[i], b.object_ids[i]);
+      if (a.object_ids[i] < 0) continue;
+      ++seen;
+      ASSERT_EQ(a.colors[i], b.colors[i]) << i;
+      ASSERT_EQ(a.normals[i], b.normals[i]) << i;
+    }
+    EXPECT_GT(seen, 300);
+  }
+}
+
 TEST(Rasterize, VertexColorsAreInterpolatedInSpace) {
   TriangleMesh mesh = mesh_of({{-1, -1, 1}, {1, -1, 1}, {-1, 3, 3}}, {{0, 1, 2}});
   mesh.vertices.colors =

@@ -65,7 +65,7 @@ SEXTANT_HD inline Vec3f normal_at(const SceneView& scene, const VisibleTriangle&
                                   const SurfacePoint& point) {
   const SceneMesh& mesh = scene.meshes[visible.instance->mesh];
   if (mesh.first_normal < 0) return point.facing;
-  const Vec3i t = visible.vertices;
+  const Vec3i t = scene.triangles[mesh.first_normal_triangle + visible.triangle];
   const Vec3f* normals = scene.normals + mesh.first_normal;
   const Vec3f w = cast<float>(point.weights);
   Vec3f n = normalized(visible.instance->camera_from_object.rotation *
@@ -113,7 +113,6 @@ SEXTANT_HD inline Vec3f sample_texture(const SceneView& scene, const SceneMateri
 SEXTANT_HD inline Vec3f albedo_at(const SceneView& scene, const VisibleTriangle& visible,
                                   const SurfacePoint& point) {
   const SceneMesh& mesh = scene.meshes[visible.instance->mesh];
-  const Vec3i t = visible.vertices;
   const std::int32_t number =
       mesh.first_triangle_material < 0
           ? 0
@@ -121,12 +120,14 @@ SEXTANT_HD inline Vec3f albedo_at(const SceneView& scene, const VisibleTriangle&
   const SceneMaterial& material = scene.materials[mesh.first_material + number];
   Vec3f color{255, 255, 255};
   if (material.texture_width > 0 && mesh.first_texture_coordinate >= 0) {
+    const Vec3i t = scene.triangles[mesh.first_texture_triangle + visible.triangle];
     const Vec2f* at = scene.texture_coordinates + mesh.first_texture_coordinate;
     color = sample_texture(
         scene, material,
         mix<double>(point.weights, double{at[t.x].x}, double{at[t.y].x}, double{at[t.z].x}),
         mix<double>(point.weights, double{at[t.x].y}, double{at[t.y].y}, double{at[t.z].y}));
   } else if (mesh.first_color >= 0) {
+    const Vec3i t = visible.vertices;
     const Rgb8* colors = scene.colors + mesh.first_color;
     const Vec3f w = cast<float>(point.weights);
     color = to_float(colors[t.x]) * w.x + to_float(colors[t.y]) * w.y + to_float(colors[t.z]) * w.z;

@@ -61,6 +61,23 @@ void check_indices(const HostScene& scene, const SceneMesh& mesh, std::size_t nu
   }
 }
 
+/// Appends what the corners of the triangles have, `count` of which there are, and returns where
+/// it begins: at the triangles themselves where the corners have what their vertices have.
+std::int64_t append_seams(const Context& context, const Buffer<Vec3i>& corners, std::int64_t count,
+                          std::size_t number, const SceneMesh& mesh, HostScene& scene) {
+  if (corners.empty()) return mesh.first_triangle;
+  const std::int64_t first = append(context, corners, scene.triangles);
+  for (std::uint32_t i = 0; i < mesh.triangle_count; ++i) {
+    const Vec3i& t = scene.triangles[static_cast<std::size_t>(first) + i];
+    for (const std::int32_t index : {t.x, t.y, t.z}) {
+      require(index >= 0 && index < count, "meshes[", number, "]: triangle ", i,
+              " has at a corner number ", index, " of ", count,
+              " texture coordinates or corner normals");
+    }
+  }
+  return first;
+}
+
 void append_mesh(const Context& context, const TriangleMesh& mesh, std::size_t number,
                  HostScene& scene) {
   try {
@@ -73,7 +90,9 @@ void append_mesh(const Context& context, const TriangleMesh& mesh, std::size_t n
   SceneMesh entry;
   entry.first_vertex =
       std::max<std::int64_t>(0, append(context, mesh.vertices.points, scene.vertices));
-  entry.first_normal = append(context, mesh.vertices.normals, scene.normals);
+  const bool normal_seams = !mesh.normal_triangles.empty();
+  entry.first_normal =
+      append(context, normal_seams ? mesh.corner_normals : mesh.vertices.normals, scene.normals);
   entry.first_color = append(context, mesh.vertices.colors, scene.colors);
   entry.first_texture_coordinate =
       append(context, mesh.texture_coordinates, scene.texture_coordinates);
@@ -84,6 +103,10 @@ void append_mesh(const Context& context, const TriangleMesh& mesh, std::size_t n
       append(context, mesh.triangle_materials, scene.triangle_materials);
   entry.first_material = static_cast<std::int32_t>(scene.materials.size());
   check_indices(scene, entry, number, mesh.vertices.size(), mesh.materials.size());
+  entry.first_normal_triangle = append_seams(context, mesh.normal_triangles,
+                                             mesh.corner_normals.size(), number, entry, scene);
+  entry.first_texture_triangle = append_seams(
+      context, mesh.texture_triangles, mesh.texture_coordinates.size(), number, entry, scene);
   if (mesh.materials.empty()) scene.materials.push_back({});
   for (const Material& material : mesh.materials) append_material(context, material, scene);
   scene.meshes.push_back(entry);

@@ -32,7 +32,7 @@ LabelledFrame read_labelled_cloud(const std::filesystem::path& path) {
   frame.points.assign(cloud.points.host().begin(), cloud.points.host().end());
   for (const Attribute& attribute : cloud.attributes) {
     if (attribute.name != "label") continue;
-    for (const auto value : attribute.values.host()) {
+    for (const float value : to_floats(attribute)) {
       const int label = static_cast<int>(value);
       frame.object.push_back(label <= 0 ? 0 : label < 10 ? 1 : label / 10);
     }

@@ -72,16 +72,16 @@ TEST(SegmentTables, RegionsOfRealTablesLieOnOneObject) {
       points.pixels().host()[i] = p * (filtered.pixels().host()[i] / p.z);
     }
     const Segmentation result = segment(context, points, estimate_normals(context, points));
-    const auto label = std::find_if(cloud.attributes.begin(), cloud.attributes.end(),
-                                    [](const Attribute& a) { return a.name == "label"; });
-    ASSERT_NE(label, cloud.attributes.end());
+    const Attribute* label = find_attribute(cloud.attributes, "label");
+    ASSERT_NE(label, nullptr);
+    const std::vector<float> truth = to_floats(*label);
     std::map<std::pair<int, int>, int> common;
     std::map<int, int> best;
     std::int64_t labelled = 0, covered = 0;
     for (std::size_t i = 0; i < cloud.points.host().size(); ++i) {
-      const int object = static_cast<int>(label->values.host()[i]) / 10;
+      const int object = static_cast<int>(truth[i]) / 10;
       const std::int32_t region = result.labels.pixels().host()[i];
-      const bool known = label->values.host()[i] > 0;
+      const bool known = truth[i] > 0;
       labelled += known;
       if (!known || region == 0) continue;
       ++covered;

@@ -11,9 +11,7 @@ namespace sextant {
 namespace {
 
 std::vector<float> attribute(const Cloud& cloud, const std::string& name) {
-  for (const Attribute& a : cloud.attributes) {
-    if (a.name == name) return {a.values.host().begin(), a.values.host().end()};
-  }
+  if (const Attribute* found = find_attribute(cloud.attributes, name)) return to_floats(*found);
   ADD_FAILURE() << "no attribute " << name;
   return std::vector<float>(static_cast<std::size_t>(cloud.size()));
 }
