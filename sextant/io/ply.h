@@ -30,7 +30,8 @@ struct PlyWriteOptions {
   }
 };
 
-/// A mesh on the host from a PLY file in any of its three encodings; without faces it is a cloud.
+/// Reads a mesh to the host from a PLY file in any of its three encodings; without faces it is a
+/// cloud.
 ///
 /// Vertices: x y z of any number type; nx ny nz; colours as red green blue, r g b or diffuse_red
 /// ... (floats count from 0 to 1); texture coordinates as texture_u texture_v, u v or s t. Every
@@ -44,7 +45,7 @@ struct PlyWriteOptions {
 ///
 /// Binary vertices cost one copy: x y z alone are read straight into the cloud.
 TriangleMesh read_ply(const std::filesystem::path& path, const ReadOptions& options = {});
-/// The same from memory; opens no other file. `name` stands for the file in messages.
+/// Reads the same from memory; opens no other file. `name` stands for the file in messages.
 TriangleMesh read_ply(std::span<const std::byte> file, const std::string& name,
                       const ReadOptions& options = {});
 

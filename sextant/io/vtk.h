@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-/// A mesh on the host from a legacy VTK file (versions 1 to 5.1, ASCII or BINARY) that holds
+/// Reads a mesh to the host from a legacy VTK file (versions 1 to 5.1, ASCII or BINARY) that holds
 /// POLYDATA.
 ///
 /// POLYGONS become fans of triangles and TRIANGLE_STRIPS are unrolled; VERTICES and LINES are
@@ -21,7 +21,7 @@ namespace sextant {
 /// all else becomes attributes: SCALARS NAME, arrays of several components NAME_0, NAME_1 and so
 /// on. CELL_DATA, FIELD data of the file and METADATA are skipped.
 TriangleMesh read_vtk(const std::filesystem::path& path, const ReadOptions& options = {});
-/// The same from memory; `name` stands for the file in messages.
+/// Reads the same from memory; `name` stands for the file in messages.
 TriangleMesh read_vtk(std::span<const std::byte> file, const std::string& name,
                       const ReadOptions& options = {});
 
