@@ -17,10 +17,10 @@ class Allocation {
  public:
   Allocation() = default;
   Allocation(const Context& context, std::int64_t count, std::size_t element_bytes);
-  /// Somebody else's memory: `release` runs when the context's stream is done with it, and when a
-  /// graph that was recorded meanwhile is gone.
+  /// Holds somebody else's memory: `release` runs when the context's stream is done with it, and
+  /// when a graph that was recorded meanwhile is gone.
   Allocation(const Context& context, Device device, void* data, std::function<void()> release);
-  /// Page-locked host memory for copies that overlap with work on the device.
+  /// Takes page-locked host memory, for copies that overlap with work on the device.
   static Allocation pinned(const Context& context, std::int64_t count, std::size_t element_bytes);
   ~Allocation() { reset(); }
   Allocation(Allocation&& other) noexcept { swap(other); }
@@ -82,7 +82,8 @@ class Buffer {
     return buffer;
   }
 
-  /// Host memory that `copy_async` moves while the device works; plain memory for a CPU context.
+  /// Takes host memory that `copy_async` moves while the device works; plain memory for a CPU
+  /// context.
   static Buffer pinned(const Context& context, std::int64_t size) {
     Buffer buffer;
     buffer.allocation_ = detail::Allocation::pinned(context, size, sizeof(T));
@@ -101,7 +102,7 @@ class Buffer {
   operator View<T>() { return view(); }
   operator View<const T>() const { return view(); }
 
-  /// The elements as host memory; throws when they lie elsewhere.
+  /// Returns the elements as host memory; throws when they lie elsewhere.
   std::span<T> host() {
     require_host();
     return {data(), static_cast<std::size_t>(size_)};
@@ -140,7 +141,7 @@ void copy_async(const Context& context, View<const T> from, View<T> to) {
                      from.size * static_cast<std::int64_t>(sizeof(T)), false);
 }
 
-/// A new buffer on the context's device with the same elements.
+/// Makes a new buffer on the context's device with the same elements.
 template <class T>
 Buffer<std::remove_const_t<T>> copy(const Context& context, View<T> from) {
   Buffer<std::remove_const_t<T>> to(context, from.size);
@@ -163,7 +164,7 @@ void make_room(const Context& context, std::int64_t size, Buffer<T>& buffer) {
   if (!fits) buffer = Buffer<T>(context, size);
 }
 
-/// A new buffer in host memory with the same elements.
+/// Makes a new buffer in host memory with the same elements.
 template <class T>
 Buffer<T> to_host_buffer(const Context& context, const Buffer<T>& from) {
   Buffer<T> to(Context::cpu(), from.size());
@@ -171,7 +172,7 @@ Buffer<T> to_host_buffer(const Context& context, const Buffer<T>& from) {
   return to;
 }
 
-/// The elements as a host vector, whatever device they lie on.
+/// Returns the elements as a host vector, whatever device they lie on.
 template <class T>
 std::vector<std::remove_const_t<T>> to_host(const Context& context, View<T> from) {
   std::vector<std::remove_const_t<T>> to(static_cast<std::size_t>(from.size));

@@ -8,7 +8,7 @@
 namespace sextant {
 
 /// A symmetric N×N matrix as its packed lower triangle: entry (i, j) with j <= i lies at
-/// i (i + 1) / 2 + j. Normal equations and covariances.
+/// i (i + 1) / 2 + j. Normal equations and covariances are such matrices.
 template <class T, int N>
 struct SymN {
   static constexpr int kSize = N;
@@ -71,9 +71,9 @@ SEXTANT_HD Cholesky<T, N> cholesky(const SymN<T, N>& m, T relative_pivot = T(0))
   return result;
 }
 
-/// M = P L D Lᵀ Pᵀ with symmetric pivoting on the largest remaining diagonal: also for matrices
-/// that are only semi-definite, where `rank` < N and `solve` gives a solution with zeros in the
-/// directions that M does not see.
+/// M = P L D Lᵀ Pᵀ with symmetric pivoting on the largest remaining diagonal. It serves matrices
+/// that are only semi-definite as well: there `rank` < N, and `solve` gives a solution with zeros
+/// in the directions that M does not see.
 template <class T, int N>
 struct Ldlt {
   SymN<T, N> lower;  ///< unit lower triangle, D on its diagonal

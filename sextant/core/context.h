@@ -37,14 +37,14 @@ class Context {
   /// A CUDA device on the caller's stream (a `cudaStream_t`), which must outlive the context and
   /// every buffer and graph made with it.
   static Context cuda_on_stream(int ordinal, void* stream);
-  /// The first usable CUDA device, else the CPU.
+  /// Takes the first usable CUDA device, else the CPU.
   static Context best();
 
   Device device() const;
   bool is_cpu() const { return device().kind == DeviceKind::kCpu; }
   bool is_cuda() const { return device().kind == DeviceKind::kCuda; }
   int threads() const;
-  /// The `cudaStream_t`, or null on the CPU.
+  /// Returns the `cudaStream_t`, or null on the CPU.
   void* stream() const;
 
   /// Waits for everything queued on the stream; returns at once on the CPU.

@@ -17,10 +17,10 @@ inline void check_cuda(cudaError_t status, const char* what) {
   fail(what, ": ", cudaGetErrorName(status), ": ", cudaGetErrorString(status));
 }
 
-/// After a kernel launch: reports a bad configuration at once, under the kernel's name.
+/// Call it after a kernel launch: it reports a bad configuration at once, under the kernel's name.
 inline void check_launch(const char* kernel) { check_cuda(cudaGetLastError(), kernel); }
 
-/// The context's stream, with its device made current for the launches that follow.
+/// Returns the context's stream, and makes its device current for the launches that follow.
 inline cudaStream_t cuda_stream(const Context& context) {
   check_cuda(cudaSetDevice(context.device().ordinal), "cudaSetDevice");
   return static_cast<cudaStream_t>(context.stream());

@@ -64,15 +64,15 @@ SEXTANT_HD void order(Eigen3<T>& e) {
   e.vectors.row[2] = cross(e.vectors.row[0], e.vectors.row[1]);
 }
 
-/// A unit vector perpendicular to the unit vector w.
+/// Returns a unit vector perpendicular to the unit vector w.
 template <class T>
 SEXTANT_HD Vec3<T> any_perpendicular(const Vec3<T>& w) {
   return std::abs(w.x) > std::abs(w.y) ? normalized(Vec3<T>{-w.z, T(0), w.x})
                                        : normalized(Vec3<T>{T(0), w.z, -w.y});
 }
 
-/// The kernel of m - value I as the largest cross product of its rows; squared length in
-/// `length_sq`.
+/// Returns the kernel of m - value I as the largest cross product of its rows, and its squared
+/// length in `length_sq`.
 template <class T>
 SEXTANT_HD Vec3<T> kernel_vector(const Sym3<T>& m, T value, T& length_sq) {
   const Vec3<T> r0{m.xx - value, m.xy, m.xz};
@@ -96,7 +96,8 @@ SEXTANT_HD Vec3<T> kernel_vector(const Sym3<T>& m, T value, T& length_sq) {
 
 }  // namespace detail
 
-/// Cyclic Jacobi: the slow and always accurate way, about 500 flop. Finite input.
+/// Solves by cyclic Jacobi rotations: the slow and always accurate way, about 500 flop. The input
+/// is finite.
 template <class T>
 SEXTANT_HD Eigen3<T> eigen_jacobi(const Sym3<T>& m) {
   T a[3][3] = {{m.xx, m.xy, m.xz}, {m.xy, m.yy, m.yz}, {m.xz, m.yz, m.zz}};
@@ -122,13 +123,14 @@ SEXTANT_HD Eigen3<T> eigen_jacobi(const Sym3<T>& m) {
   return e;
 }
 
-/// Eigenvalues and eigenvectors of a symmetric matrix, about 220 flop.
+/// Finds the eigenvalues and eigenvectors of a symmetric matrix, in about 220 flop.
 ///
-/// Closed form for the eigenvalue that stands apart most, then an exact 2×2 rotation in the plane
-/// perpendicular to its vector, so that a coinciding pair still gives an orthonormal frame. The
-/// matrix is scaled by its largest entry, and Jacobi takes over where the closed form has lost its
-/// digits. Residual |M v - λ v| and the error of λ stay below 16 ε max|M|, ε the unit of T.
-/// A matrix with NaN or infinite entries gives NaN in every value and vector.
+/// A closed form gives the eigenvalue that stands apart most, and an exact 2×2 rotation in the
+/// plane perpendicular to its vector the others, so that a coinciding pair still gives an
+/// orthonormal frame. The matrix is scaled by its largest entry, and Jacobi takes over where the
+/// closed form has lost its digits. The residual |M v - λ v| and the error of λ stay below 16 ε
+/// max|M|, where ε is the unit of T. A matrix with NaN or infinite entries gives NaN in every value
+/// and vector.
 template <class T>
 SEXTANT_HD Eigen3<T> eigen(const Sym3<T>& matrix) {
   const T scale = max_abs(matrix);

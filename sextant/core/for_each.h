@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kForEachBlock)
 }  // namespace detail
 
 /// Splits 0 .. count - 1 into chunks of `grain` and calls function(begin, end) for each on the
-/// context's threads; the host only. The chunks do not depend on the number of threads.
+/// context's threads. It runs on the host only. The chunks do not depend on the number of threads.
 template <class Function>
 void for_each_chunk(const Context& context, std::int64_t count, std::int64_t grain,
                     const Function& function) {
@@ -59,7 +59,7 @@ void for_each_chunk(const Context& context, std::int64_t count, std::int64_t gra
 }
 
 /// Calls function(i) for i = 0 .. count - 1, in any order. In a .cu file the function runs on
-/// either device and is marked SEXTANT_HD; in a .cpp file only on the host.
+/// either device and is marked SEXTANT_HD; in a .cpp file it runs on the host only.
 template <class Function, bool kCuda = SEXTANT_CUDA_COMPILER>
 void for_each(const Context& context, std::int64_t count, const Function& function) {
   if (count <= 0) return;

@@ -11,7 +11,7 @@
 #define SEXTANT_HD
 #endif
 
-/// Before a short loop whose count is known, so that arrays it indexes stay in registers.
+/// Stands before a short loop whose count is known, so that arrays it indexes stay in registers.
 #if defined(__CUDA_ARCH__) || (defined(__clang__) && !defined(__CUDACC__))
 #define SEXTANT_UNROLL _Pragma("unroll")
 #elif defined(__CUDACC__)

@@ -77,7 +77,7 @@ class Image {
   operator ImageView<T>() { return view(); }
   operator ImageView<const T>() const { return view(); }
 
-  /// The pixel of an image on the host.
+  /// Accesses a pixel of an image on the host.
   T& operator()(int u, int v) { return pixels_.data()[std::int64_t{v} * width_ + u]; }
   const T& operator()(int u, int v) const { return pixels_.data()[std::int64_t{v} * width_ + u]; }
 
@@ -92,13 +92,13 @@ class Image {
   int height_ = 0;
 };
 
-/// The same image on the context's device.
+/// Copies the image to the context's device.
 template <class T>
 Image<T> copy(const Context& context, const Image<T>& from) {
   return Image<T>(copy(context, from.pixels()), from.width(), from.height());
 }
 
-/// The same image in host memory, whatever device it lies on.
+/// Copies the image to host memory, whatever device it lies on.
 template <class T>
 Image<T> to_host(const Context& context, const Image<T>& from) {
   return Image<T>(to_host_buffer(context, from.pixels()), from.width(), from.height());

@@ -46,7 +46,7 @@ concept HasFields = requires(Options& options) {
   Options::fields(options, [](std::string_view, auto&, std::string_view, auto&&...) {});
 };
 
-/// The name of an enum's value, or "?".
+/// Returns the name of an enum's value, or "?".
 template <class Enum, std::size_t N>
 std::string_view name_of(Enum value, const Choice<Enum> (&choices)[N]) {
   for (const Choice<Enum>& choice : choices) {
@@ -57,7 +57,7 @@ std::string_view name_of(Enum value, const Choice<Enum> (&choices)[N]) {
 
 namespace detail {
 
-/// The fewest digits that tell the number from its neighbours: 0.1, but also 1.0000001.
+/// Writes the fewest digits that tell the number from its neighbours: 0.1, but also 1.0000001.
 template <class T>
 std::string shortest(T number) {
   char text[64];

@@ -35,7 +35,7 @@ class Parcel {
     return part;
   }
 
-  /// Takes memory for what was planned, not initialised.
+  /// Takes memory for what was planned, and does not initialise it.
   void allocate(const Context& context) { memory_ = Buffer<std::byte>(context, bytes_); }
 
   template <class T>
@@ -47,7 +47,7 @@ class Parcel {
     return {reinterpret_cast<const T*>(at(part)), part.count, memory_.device()};
   }
 
-  /// The same arrays in host memory; waits for the device.
+  /// Copies the arrays to host memory; waits for the device.
   friend Parcel to_host(const Context& context, const Parcel& from) {
     Parcel to;
     to.bytes_ = from.bytes_;

@@ -14,7 +14,7 @@ struct Random {
   std::uint64_t seed = 0;
   std::uint64_t item = 0;  ///< what is being drawn for: a pixel, a point, a hypothesis
 
-  /// Four independent 32-bit words for draw number `draw`.
+  /// Draws four independent 32-bit words for draw number `draw`.
   struct Words {
     std::uint32_t word[4];
   };
@@ -36,12 +36,12 @@ struct Random {
 
   SEXTANT_HD std::uint32_t bits(std::uint64_t draw) const { return words(draw).word[0]; }
 
-  /// Uniform in [0, 1), a multiple of 2⁻²⁴.
+  /// Draws a uniform number in [0, 1), a multiple of 2⁻²⁴.
   SEXTANT_HD float uniform(std::uint64_t draw) const {
     return static_cast<float>(bits(draw) >> 8) * 0x1p-24f;
   }
 
-  /// Uniform in {0, …, count - 1}; the bias is below count / 2⁶⁴.
+  /// Draws uniformly from {0, …, count - 1}; the bias is below count / 2⁶⁴.
   SEXTANT_HD std::uint32_t below(std::uint32_t count, std::uint64_t draw) const {
     const Words w = words(draw);
     const std::uint64_t high = std::uint64_t{w.word[0]} * count;
@@ -49,9 +49,9 @@ struct Random {
     return static_cast<std::uint32_t>((high + low) >> 32);
   }
 
-  /// Normal with mean 0 and deviation 1 (Box-Muller, in double so that the tails are right). Made
-  /// of additions, multiplications, divisions and roots alone: where the compiler does not fuse
-  /// them, CUDA gives the bits of the CPU.
+  /// Draws from the normal distribution with mean 0 and deviation 1 (Box-Muller, in double so that
+  /// the tails are right). It is made of additions, multiplications, divisions and roots alone:
+  /// where the compiler does not fuse them, CUDA gives the bits of the CPU.
   SEXTANT_HD double normal(std::uint64_t draw) const {
     const Words w = words(draw);
     const double u = (static_cast<double>(w.word[0]) + 0.5) * 0x1p-32;

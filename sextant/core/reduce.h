@@ -7,12 +7,12 @@
 
 namespace sextant {
 
-/// Reduction along one fixed tree, the same on every device and for any number of threads: the
+/// Reductions follow one fixed tree, the same on every device and for any number of threads: the
 /// result has the same bits everywhere, as long as map and operation round alike.
 ///
-/// The tree: tiles of 4096 elements; in a tile, lane l of 256 folds elements l, l + 256, … in
-/// order, then lanes fold pairwise, l with l + 128, l + 64, …, l + 1. The tiles' results are
-/// reduced the same way. Cost: one pass over the input, one launch per level (two up to 16 million
+/// Tiles have 4096 elements. In a tile, lane l of 256 folds the elements l, l + 256, … in order;
+/// then lanes fold pairwise, l with l + 128, l + 64, …, l + 1. The tiles' results are reduced the
+/// same way. That costs one pass over the input and one launch per level (two up to 16 million
 /// elements).
 namespace detail {
 
@@ -20,7 +20,7 @@ inline constexpr int kReduceLanes = 256;
 inline constexpr int kReduceRows = 16;
 inline constexpr std::int64_t kReduceTile = std::int64_t{kReduceLanes} * kReduceRows;
 
-/// The result of tile `tile`, on the host.
+/// Computes the result of tile `tile`, on the host.
 template <class T, class Map, class Operation>
 T reduce_tile(std::int64_t tile, std::int64_t count, const Map& map, const Operation& operation,
               const T& identity) {
@@ -73,7 +73,7 @@ struct ReadPartial {
   SEXTANT_HD T operator()(std::int64_t index) const { return data[index]; }
 };
 
-/// One level: `result` receives one element per tile.
+/// Reduces one level: `result` receives one element per tile.
 template <class T, class Map, class Operation, bool kCuda = SEXTANT_CUDA_COMPILER>
 void reduce_level(const Context& context, std::int64_t count, const Map& map,
                   const Operation& operation, const T& identity, T* result) {
@@ -130,9 +130,9 @@ void transform_reduce(const Context& context, std::int64_t count, const Map& map
                                              workspace);
 }
 
-/// Sum, smallest and largest element of a view; compiled for int32, int64, float and double. The
-/// empty view gives 0, the largest and the smallest value of the type. NaN: the sum is NaN, minimum
-/// and maximum leave it out.
+/// Find the sum, the smallest and the largest element of a view; compiled for int32, int64, float
+/// and double. The empty view gives 0, the largest and the smallest value of the type. With NaN the
+/// sum is NaN; minimum and maximum leave it out.
 template <class T>
 void reduce_sum(const Context& context, View<const T> values, View<T> result, Workspace& workspace);
 template <class T>

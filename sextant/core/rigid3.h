@@ -29,8 +29,8 @@ SEXTANT_HD Mat3<T> to_matrix(const Quaternion<T>& q) {
             1 - two * (q.x * q.x + q.y * q.y)}}};
 }
 
-/// The quaternion of a rotation matrix, w >= 0 where it is not zero; stable for every angle
-/// (Shepperd: divide by the largest component).
+/// Converts a rotation matrix to its quaternion, with w >= 0 where it is not zero. It is stable for
+/// every angle (Shepperd: divide by the largest component).
 template <class T>
 SEXTANT_HD Quaternion<T> to_quaternion(const Mat3<T>& r) {
   const T xx = r.row[0].x, yy = r.row[1].y, zz = r.row[2].z;
@@ -57,7 +57,7 @@ SEXTANT_HD Quaternion<T> to_quaternion(const Mat3<T>& r) {
   return normalized(q);
 }
 
-/// Rotation vector (axis times angle in radians) to matrix.
+/// Converts a rotation vector (axis times angle in radians) to a matrix.
 template <class T>
 SEXTANT_HD Mat3<T> exp_rotation(const Vec3<T>& omega_rad) {
   const T angle_sq = norm_sq(omega_rad);
@@ -69,7 +69,7 @@ SEXTANT_HD Mat3<T> exp_rotation(const Vec3<T>& omega_rad) {
       normalized(Quaternion<T>{std::cos(half), omega_rad.x * k, omega_rad.y * k, omega_rad.z * k}));
 }
 
-/// Matrix to rotation vector, length in [0, π].
+/// Converts a matrix to a rotation vector, whose length is in [0, π].
 template <class T>
 SEXTANT_HD Vec3<T> log_rotation(const Mat3<T>& rotation) {
   const Quaternion<T> q = to_quaternion(rotation);
@@ -80,7 +80,7 @@ SEXTANT_HD Vec3<T> log_rotation(const Mat3<T>& rotation) {
   return v * k;
 }
 
-/// The angle of a rotation in radians, in [0, π].
+/// Returns the angle of a rotation in radians, in [0, π].
 template <class T>
 SEXTANT_HD T rotation_angle(const Mat3<T>& rotation) {
   return norm(log_rotation(rotation));

@@ -5,11 +5,11 @@
 
 namespace sextant {
 
-/// Stable ascending sort, in place. Equal keys keep their order, so the answer is unique.
-/// Keys: uint32, uint64 and float (-0 equals +0; NaN with the sign bit sorts first, without it
-/// last). Only key bits begin_bit .. end_bit - 1 are looked at: fewer bits are fewer passes of 8
-/// bits. A second copy of the input lies in the workspace while it runs; without a workspace,
-/// memory is taken for the time of the call.
+/// Sorts in place, stable and ascending. Equal keys keep their order, so the answer is unique. Keys
+/// are uint32, uint64 or float (-0 equals +0; NaN with the sign bit sorts first, without it last).
+/// Only the key bits begin .. end - 1 are looked at: fewer bits take fewer passes of 8 bits. A
+/// second copy of the input lies in the workspace while it runs; without a workspace, memory is
+/// taken for the time of the call.
 struct SortBits {
   int begin = 0;
   int end = -1;  ///< -1: all bits of the key

@@ -26,7 +26,7 @@ template <class T>
 SEXTANT_HD constexpr Sym3<T> operator*(const Sym3<T>& a, T s) {
   return {a.xx * s, a.xy * s, a.xz * s, a.yy * s, a.yz * s, a.zz * s};
 }
-/// v vᵀ
+/// Computes v vᵀ.
 template <class T>
 SEXTANT_HD constexpr Sym3<T> outer(const Vec3<T>& v) {
   return {v.x * v.x, v.x * v.y, v.x * v.z, v.y * v.y, v.y * v.z, v.z * v.z};
@@ -44,7 +44,7 @@ template <class T>
 SEXTANT_HD constexpr Mat3<T> to_mat3(const Sym3<T>& m) {
   return {{{m.xx, m.xy, m.xz}, {m.xy, m.yy, m.yz}, {m.xz, m.yz, m.zz}}};
 }
-/// The largest magnitude among the entries.
+/// Returns the largest magnitude among the entries.
 template <class T>
 SEXTANT_HD T max_abs(const Sym3<T>& m) {
   const T diagonal = max_of(max_of(std::abs(m.xx), std::abs(m.yy)), std::abs(m.zz));

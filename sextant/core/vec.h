@@ -104,7 +104,7 @@ template <class T>
 SEXTANT_HD T norm(const Vec3<T>& a) {
   return std::sqrt(norm_sq(a));
 }
-/// The unit vector, or zero for the zero vector.
+/// Returns the unit vector, or zero for the zero vector.
 template <class T>
 SEXTANT_HD Vec3<T> normalized(const Vec3<T>& a) {
   const T length = norm(a);
@@ -114,7 +114,7 @@ template <class T>
 SEXTANT_HD bool is_finite(const Vec3<T>& a) {
   return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z);
 }
-/// The component-wise conversion: `cast<double>(point)`.
+/// Converts component by component: `cast<double>(point)`.
 template <class To, class From>
 SEXTANT_HD constexpr Vec3<To> cast(const Vec3<From>& a) {
   return {static_cast<To>(a.x), static_cast<To>(a.y), static_cast<To>(a.z)};
@@ -125,7 +125,8 @@ SEXTANT_HD constexpr T dot(const Vec4<T>& a, const Vec4<T>& b) {
   return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
 }
 
-/// Minimum and maximum of two numbers; the first when they compare equal or one is NaN.
+/// Return the smaller and the larger of two numbers; the first when they compare equal or one is
+/// NaN.
 template <class T>
 SEXTANT_HD constexpr T min_of(T a, T b) {
   return b < a ? b : a;

@@ -35,7 +35,7 @@ struct View {
   }
 };
 
-/// Views over host memory, for the caller who has a vector or a span.
+/// Make views of host memory, for the caller who has a vector or a span.
 template <class T>
 View<T> view_of(std::span<T> elements) {
   return {elements.data(), static_cast<std::int64_t>(elements.size()), Device{}};

@@ -28,7 +28,7 @@ class Workspace {
     std::size_t first_;
   };
 
-  /// Room for `count` elements, not initialised, until the innermost scope ends.
+  /// Takes room for `count` elements, not initialised, until the innermost scope ends.
   template <class T>
   View<T> take(const Context& context, std::int64_t count) {
     static_assert(std::is_trivially_copyable_v<T>, "the memory is handed out uninitialised");
@@ -39,7 +39,7 @@ class Workspace {
     return {reinterpret_cast<T*>(slot.data()), count, context.device()};
   }
 
-  /// How much it holds now.
+  /// Says how much it holds now.
   std::int64_t bytes() const {
     std::int64_t total = 0;
     for (const Buffer<std::byte>& slot : slots_) total += slot.size();

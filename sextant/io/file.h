@@ -15,7 +15,7 @@
 
 namespace sextant {
 
-/// The bytes of a whole file, owned.
+/// Owns the bytes of a whole file.
 class FileBytes {
  public:
   FileBytes() = default;
@@ -46,23 +46,23 @@ class FileReader {
   FileReader& operator=(const FileReader&) = delete;
 
   const std::string& name() const { return name_; }
-  /// Bytes from the first to the last; unknown for pipes and other files without a size.
+  /// Counts the bytes from the first to the last; unknown for pipes and other files without a size.
   std::optional<std::int64_t> size() const { return size_; }
-  /// Bytes consumed so far.
+  /// Counts the bytes consumed so far.
   std::int64_t position() const { return position_; }
-  /// Bytes not consumed yet, where the size is known. What a header claims is checked against this
-  /// before memory is set aside for it.
+  /// Counts the bytes not consumed yet, where the size is known. What a header claims is checked
+  /// against this before memory is set aside for it.
   std::optional<std::int64_t> remaining() const;
 
-  /// The next bytes without consuming them: as many as asked for, fewer only at the end. Valid
-  /// until the next call. Costs a buffer of that size when reading from a file.
+  /// Shows the next bytes without consuming them: as many as asked for, and fewer only at the end.
+  /// They are valid until the next call. It takes a buffer of that size when reading from a file.
   std::span<const std::byte> peek(std::size_t bytes);
-  /// Consumes bytes; Error when there are fewer.
+  /// Consumes bytes; throws Error when there are fewer.
   void skip(std::int64_t bytes);
   /// Fills `to` as far as there are bytes and says how many there were. Large reads go straight to
   /// their destination.
   std::size_t read_some(void* to, std::size_t bytes);
-  /// Fills `to`, or Error "ends after N bytes".
+  /// Fills `to`, or throws the Error "ends after N bytes".
   void read_exactly(void* to, std::size_t bytes);
 
  private:
@@ -89,7 +89,8 @@ void keep_pipe(const std::filesystem::path& path);
 FileBytes read_file(const std::filesystem::path& path,
                     std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max());
 
-/// Collects what is written and passes it on in large pieces; Error when the system refuses some.
+/// Collects what is written and passes it on in large pieces; throws Error when the system refuses
+/// some.
 class FileWriter {
  public:
   FileWriter(int descriptor, std::string name);

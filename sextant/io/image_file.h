@@ -15,11 +15,11 @@ namespace sextant {
 Image<Rgb8> read_image(const std::filesystem::path& path);
 Image<Rgb8> read_image(std::span<const std::byte> file, const std::string& name);
 
-/// PNG or JPEG by the extension: .png, .jpg or .jpeg.
+/// Writes PNG or JPEG, by the extension: .png, .jpg or .jpeg.
 void write_image(const std::filesystem::path& path, ImageView<const Rgb8> image);
 void write_image(const std::filesystem::path& path, ImageView<const std::uint8_t> image);
 
-/// What the header says, without decoding pixels.
+/// Reads what the header says, without decoding pixels.
 ImageInfo image_info(const std::filesystem::path& path);
 ImageInfo image_info(std::span<const std::byte> file, const std::string& name);
 

@@ -10,7 +10,7 @@
 
 namespace sextant {
 
-/// Numbers of one array of any dimensions, the last index running fastest.
+/// Holds the numbers of one array of any dimensions; the last index runs fastest.
 template <class T>
 struct NpyArray {
   std::vector<std::int64_t> shape;  ///< empty for a single number
@@ -18,7 +18,7 @@ struct NpyArray {
 };
 
 /// Writes a NumPy file (NPY 1.0, little-endian, C order), which numpy.load reads. T is float,
-/// std::int32_t or std::uint8_t. Error unless the shape multiplies to the number of values.
+/// std::int32_t or std::uint8_t. Throws Error unless the shape multiplies to the number of values.
 template <class T>
 void write_npy(const std::filesystem::path& path, std::span<const T> values,
                std::span<const std::int64_t> shape);
@@ -27,12 +27,12 @@ void write_npy(const std::filesystem::path& path, const NpyArray<T>& array) {
   write_npy<T>(path, array.values, array.shape);
 }
 
-/// The array of a NumPy file (NPY 1.0) that holds this type of number. Another type, Fortran order,
-/// big-endian numbers and a file that is longer or shorter than its shape says are refused with the
-/// remedy. Memory is set aside only for what the file has room for.
+/// Reads the array of a NumPy file (NPY 1.0) that holds this type of number. Another type, Fortran
+/// order, big-endian numbers and a file that is longer or shorter than its shape says are refused
+/// with the remedy. Memory is set aside only for what the file has room for.
 template <class T>
 NpyArray<T> read_npy(const std::filesystem::path& path);
-/// The same from memory; `name` stands for the file in messages.
+/// Reads the same from memory; `name` stands for the file in messages.
 template <class T>
 NpyArray<T> read_npy(std::span<const std::byte> file, const std::string& name);
 

@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-/// A mesh on the host from a Wavefront OBJ file and the MTL files and textures beside it.
+/// Reads a mesh to the host from a Wavefront OBJ file and the MTL files and textures beside it.
 ///
 /// Read are v (with an optional weight, which is ignored, or red green blue from 0 to 1), vt, vn,
 /// f with every form of indices, negative ones and those of lines that follow included, usemtl and
@@ -30,15 +30,15 @@ namespace sextant {
 /// "default". A missing MTL file, and a texture that is missing or cannot be decoded, is no Error:
 /// the material keeps its name and Material::texture_file, and Material::texture stays empty.
 TriangleMesh read_obj(const std::filesystem::path& path, const ReadOptions& options = {});
-/// The same from memory; opens no other file, so materials have only their names. `name` stands for
-/// the file in messages.
+/// Reads the same from memory; opens no other file, so materials have only their names. `name`
+/// stands for the file in messages.
 TriangleMesh read_obj(std::span<const std::byte> file, const std::string& name,
                       const ReadOptions& options = {});
 
-/// The materials of an MTL file: newmtl, Kd and map_Kd (its options are skipped). Textures are
-/// loaded relative to the file, as read_obj does.
+/// Reads the materials of an MTL file: newmtl, Kd and map_Kd (its options are skipped). Textures
+/// are loaded relative to the file, as read_obj does.
 std::vector<Material> read_mtl(const std::filesystem::path& path);
-/// The same from memory; opens no other file, so the textures stay empty.
+/// Reads the same from memory; opens no other file, so the textures stay empty.
 std::vector<Material> read_mtl(std::span<const std::byte> file, const std::string& name);
 
 /// Writes a mesh on the host, points about an origin with all their digits: NAME.obj, and when it

@@ -29,7 +29,7 @@ struct PcdWriteOptions {
   }
 };
 
-/// A cloud on the host from a PCD file of version 0.5 to 0.7 in any of its three encodings.
+/// Reads a cloud to the host from a PCD file of version 0.5 to 0.7 in any of its three encodings.
 ///
 /// x y z of any number type, about an origin where floats cannot hold them (Cloud::origin_m);
 /// normal_x normal_y normal_z; colours as rgb or rgba packed in a float or integer of four bytes,
@@ -40,7 +40,7 @@ struct PcdWriteOptions {
 ///
 /// Binary points cost one copy: x y z alone are read straight into the cloud.
 Cloud read_pcd(const std::filesystem::path& path, const ReadOptions& options = {});
-/// The same from memory; `name` stands for the file in messages.
+/// Reads the same from memory; `name` stands for the file in messages.
 Cloud read_pcd(std::span<const std::byte> file, const std::string& name,
                const ReadOptions& options = {});
 

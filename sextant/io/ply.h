@@ -30,7 +30,8 @@ struct PlyWriteOptions {
   }
 };
 
-/// A mesh on the host from a PLY file in any of its three encodings; without faces it is a cloud.
+/// Reads a mesh to the host from a PLY file in any of its three encodings; without faces it is a
+/// cloud.
 ///
 /// Vertices: x y z of any number type, about an origin where floats cannot hold them
 /// (Cloud::origin_m); nx ny nz; colours as red green blue, r g b or diffuse_red ... (floats count
@@ -46,7 +47,7 @@ struct PlyWriteOptions {
 ///
 /// Binary vertices cost one copy: x y z alone are read straight into the cloud.
 TriangleMesh read_ply(const std::filesystem::path& path, const ReadOptions& options = {});
-/// The same from memory; opens no other file. `name` stands for the file in messages.
+/// Reads the same from memory; opens no other file. `name` stands for the file in messages.
 TriangleMesh read_ply(std::span<const std::byte> file, const std::string& name,
                       const ReadOptions& options = {});
 

@@ -23,8 +23,8 @@ struct DepthPngOptions {
   }
 };
 
-/// A depth map in metres on the host from a 16-bit grey PNG; 0 in the file means that nothing came
-/// back and becomes NaN. Any other PNG is refused with what it is.
+/// Reads a depth map in metres to the host from a 16-bit grey PNG; 0 in the file means that nothing
+/// came back and becomes NaN. Any other PNG is refused with what it is.
 Image<float> read_depth_png(const std::filesystem::path& path, const DepthPngOptions& options = {});
 Image<float> read_depth_png(std::span<const std::byte> file, const std::string& name,
                             const DepthPngOptions& options = {});
@@ -37,13 +37,13 @@ void write_depth_png(const std::filesystem::path& path, ImageView<const float> d
 std::vector<std::byte> encode_depth_png(ImageView<const float> depth_m, const std::string& name,
                                         const DepthPngOptions& options = {});
 
-/// A colour image on the host from any PNG: grey is spread over the three channels, palettes are
-/// looked up, 16-bit values are scaled to 8 and alpha is dropped. Colour profiles and gamma are not
-/// applied. A damaged or truncated file is an Error.
+/// Reads a colour image to the host from any PNG: grey is spread over the three channels, palettes
+/// are looked up, 16-bit values are scaled to 8 and alpha is dropped. Colour profiles and gamma are
+/// not applied. A damaged or truncated file is an Error.
 Image<Rgb8> read_png(const std::filesystem::path& path);
 Image<Rgb8> read_png(std::span<const std::byte> file, const std::string& name);
 
-/// 8-bit RGB or grey.
+/// Write 8-bit RGB or grey.
 void write_png(const std::filesystem::path& path, ImageView<const Rgb8> image);
 void write_png(const std::filesystem::path& path, ImageView<const std::uint8_t> image);
 std::vector<std::byte> encode_png(ImageView<const Rgb8> image, const std::string& name);

@@ -6,7 +6,7 @@
 
 namespace sextant {
 
-/// Common to every reader of clouds and meshes.
+/// The options that every reader of clouds and meshes has.
 struct ReadOptions {
   double unit_m = 1.0;     ///< metres per unit of the file: 0.001 for millimetres
   Progress progress = {};  ///< in bytes; return false to stop

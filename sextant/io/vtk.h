@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-/// A mesh on the host from a legacy VTK file (versions 1 to 5.1, ASCII or BINARY) that holds
+/// Reads a mesh to the host from a legacy VTK file (versions 1 to 5.1, ASCII or BINARY) that holds
 /// POLYDATA.
 ///
 /// Points are about an origin where floats cannot hold them (Cloud::origin_m). POLYGONS become fans
@@ -22,7 +22,7 @@ namespace sextant {
 /// attributes of their types and components. CELL_DATA, FIELD data of the file and METADATA are
 /// left out; `read_geometry` names what is.
 TriangleMesh read_vtk(const std::filesystem::path& path, const ReadOptions& options = {});
-/// The same from memory; `name` stands for the file in messages.
+/// Reads the same from memory; `name` stands for the file in messages.
 TriangleMesh read_vtk(std::span<const std::byte> file, const std::string& name,
                       const ReadOptions& options = {});
 

@@ -81,45 +81,47 @@ struct Rendering {
 /// Draws triangles as a pinhole camera sees them: depth, normals, colour and object id at every
 /// pixel centre, perspective-correct, for triangles of any size and distance.
 ///
-/// - Coverage: corners are rounded to 1/256 px and tested in integers with the top-left rule.
+/// - Coverage. Corners are rounded to 1/256 px and tested in integers with the top-left rule.
 ///   Triangles that share an edge leave no gap and draw no pixel twice; a drawn edge lies within
 ///   1/256 px of the true one. The near plane cuts triangles, wherever their corners lie.
-/// - Depth: that of the triangle's own plane at the pixel centre, within 2 ulp, never outside the
-///   triangle's range of z. The nearest surface is seen; where depths are equal, the earlier
-///   instance and then the earlier triangle.
-/// - Normals: interpolated from the mesh's, the triangle's own where it has none, on the side that
-///   is seen, and at most at a right angle to the ray.
-/// - Colour: texture (bilinear, repeated), else vertex colour, else white; times the material's
-///   diffuse colour.
+/// - Depth. It is that of the triangle's own plane at the pixel centre, within 2 ulp, and never
+///   outside the triangle's range of z. The nearest surface is seen; where depths are equal, the
+///   earlier instance and then the earlier triangle.
+/// - Normals. They are interpolated from the mesh's, or the triangle's own where it has none; they
+///   lie on the side that is seen, and at most at a right angle to the ray.
+/// - Colour. It is that of the texture (bilinear, repeated), else of the vertices, else white, and
+/// is
+///   multiplied by the material's diffuse colour.
 /// - Triangles with a corner that is not finite, before or after the pose, are left out.
 ///
-/// The same bits on every device and for any number of threads: beside integers there are only IEEE
+/// Every device and any number of threads give the same bits: beside integers there are only IEEE
 /// +, -, ×, ÷ and square root, without contraction.
 /// Cost: 0.1 to 0.2 µs a triangle on one CPU thread; on an H200, 2000 views of 96 × 96 px with 5100
 /// triangles each take 0.93 ms for depth alone, 1.5 ms for everything. Beside the results, pixels
 /// take 4 bytes (8 on CUDA) when more than depth is asked for.
 ///
-/// One camera for all views; there are as many views as the largest `Instance::view` asks for, at
-/// least one. Throws Error for a distorted camera, for an instance of a mesh that is not there, and
-/// for more than 2³² - 2 triangles in all instances together.
+/// One camera serves all views; there are as many views as the largest `Instance::view` asks for,
+/// at least one. Throws Error for a distorted camera, for an instance of a mesh that is not there,
+/// and for more than 2³² - 2 triangles in all instances together.
 Rendering render(const Context& context, const RenderScene& scene, const Camera& camera,
                  std::span<const Instance> instances, const RenderOptions& options = {});
 
-/// The same with a camera per view, all of one image size: crops, or other intrinsics.
+/// Draws the same with a camera per view, all of one image size: crops, or other intrinsics.
 Rendering render(const Context& context, const RenderScene& scene, std::span<const Camera> cameras,
                  std::span<const Instance> instances, const RenderOptions& options = {});
 
-/// The same into reused memory, without waiting and without allocation once `out` and the workspace
-/// have grown: may be captured in a Graph. Width, height and number of views are those of `out`,
-/// which is fitted to the options. `cameras` (one, or one per view; their image size is not looked
-/// at) and `instances` lie on the context's device and are not checked: an instance of a mesh or
-/// view that is not there, or under a camera that is distorted or not finite, draws nothing. On
-/// CUDA, the number of instances times the triangles of the largest mesh must stay below 2³² - 1.
+/// Draws the same into reused memory, without waiting and without allocation once `out` and the
+/// workspace have grown, so that a Graph may hold it. Width, height and number of views are those
+/// of `out`, which is fitted to the options. `cameras` (one, or one per view; their image size is
+/// not looked at) and `instances` lie on the context's device and are not checked: an instance of a
+/// mesh or view that is not there, or under a camera that is distorted or not finite, draws
+/// nothing. On CUDA, the number of instances times the triangles of the largest mesh must stay
+/// below 2³² - 1.
 void render_into(const Context& context, const RenderScene& scene, View<const Camera> cameras,
                  View<const Instance> instances, const RenderOptions& options, Rendering& out,
                  Workspace& workspace);
 
-/// The same pictures in host memory, whatever device they lie on. Waits for the device.
+/// Copies the pictures to host memory, whatever device they lie on. Waits for the device.
 Rendering to_host(const Context& context, const Rendering& rendering);
 
 }  // namespace sextant

@@ -54,14 +54,14 @@ class RenderScene {
   RenderScene() = default;
   /// Copies the meshes, whatever device they lie on, to the context's. An instance names a mesh by
   /// its place in the list. Throws Error when a mesh does not hold together or an index is out of
-  /// range. Passes through the host: seconds for tens of millions of triangles, not for every
-  /// frame.
+  /// range. It passes through the host and takes seconds for tens of millions of triangles, so do
+  /// not make one for every frame.
   RenderScene(const Context& context, std::span<const TriangleMesh* const> meshes);
-  /// The scene of one mesh.
+  /// Makes the scene of one mesh.
   RenderScene(const Context& context, const TriangleMesh& mesh);
 
   int mesh_count() const { return static_cast<int>(triangle_counts_.size()); }
-  /// The number of triangles of each mesh.
+  /// Returns the number of triangles of each mesh.
   std::span<const std::uint32_t> triangle_counts() const { return triangle_counts_; }
   Device device() const { return device_; }
 

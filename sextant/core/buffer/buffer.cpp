@@ -14,7 +14,7 @@ namespace sextant::detail {
 
 namespace {
 
-/// A cache line, and the widest SIMD register.
+/// A cache line and the widest SIMD register have this size.
 constexpr std::size_t kHostAlignment = 64;
 
 std::size_t checked_bytes(std::int64_t count, std::size_t element_bytes) {
@@ -32,7 +32,7 @@ void* allocate_host(std::size_t bytes) {
   return data;
 }
 
-// Not called in a build without CUDA.
+// Nobody calls it in a build without CUDA.
 [[maybe_unused]] std::function<void()> device_release(const std::shared_ptr<ContextState>& state,
                                                       void* data) {
   return [state, data, in_capture = state->capturing]() {

@@ -37,8 +37,8 @@ struct ContextState {
   ContextState& operator=(const ContextState&) = delete;
 };
 
-/// Of the context's GPU; 0 on the CPU. Kernels whose blocks take more than one item each launch a
-/// multiple of it.
+/// Counts the multiprocessors of the context's GPU; 0 on the CPU. Kernels whose blocks take more
+/// than one item each launch a multiple of it.
 inline int multiprocessors(const Context& context) { return context.state().multiprocessors; }
 
 }  // namespace sextant::detail

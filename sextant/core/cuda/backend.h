@@ -6,11 +6,11 @@
 
 #include "sextant/core/context/state.h"
 
-/// The CUDA runtime as the host code sees it; defined in cuda_backend.cu and called only under
+/// The CUDA runtime as the host code sees it; defined in backend.cu and called only under
 /// `if constexpr (kBuiltWithCuda)`. Failures throw Error.
 namespace sextant::detail::cuda {
 
-/// Number of usable devices; when 0, `status` says why.
+/// Counts the usable devices; when there are none, `status` says why.
 int device_count(std::string& status);
 DeviceInfo device_info(int ordinal);
 std::string toolkit_version();
@@ -21,16 +21,16 @@ void close(ContextState& state) noexcept;
 void synchronize(const ContextState& state);
 
 void* allocate(ContextState& state, std::size_t bytes);
-/// In stream order, or without ceremony for memory that was allocated during a capture.
+/// Frees in stream order, or at once where the memory was allocated during a capture.
 void release(ContextState& state, void* data, bool allocated_in_capture) noexcept;
 void* allocate_pinned(std::size_t bytes);
 void release_pinned(void* data) noexcept;
-/// Whether the device reaches this host memory without a copy.
+/// Says whether the device reaches this host memory without a copy.
 bool is_pinned(const void* data);
 void copy(const ContextState& state, void* to, const void* from, std::size_t bytes);
 
 void begin_capture(ContextState& state);
-/// The executable graph (cudaGraphExec_t) of what was queued since begin_capture.
+/// Returns the executable graph (cudaGraphExec_t) of what was queued since begin_capture.
 void* end_capture(ContextState& state);
 /// Ends a capture that failed, dropping what was recorded.
 void abandon_capture(ContextState& state) noexcept;

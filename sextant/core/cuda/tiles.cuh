@@ -5,8 +5,8 @@
 
 namespace sextant::detail {
 
-/// One block for each tile of an image. Throws Error for an image with more rows than a launch
-/// takes; `name` is the argument that it came from.
+/// Makes one block for each tile of an image. Throws Error for an image with more rows than a
+/// launch takes; `name` is the argument that it came from.
 inline dim3 blocks_for_tiles(int width, int height, int tile_width, int tile_height,
                              const char* name) {
   constexpr int kMostBlocks = 65535;  // of a grid's second dimension

@@ -29,7 +29,7 @@ __device__ T warp_min(T value) {
   return value;
 }
 
-// One instruction since Ampere.
+// These are one instruction since Ampere.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 template <>
 __device__ inline int warp_sum(int value) {

@@ -20,7 +20,7 @@ template <class Function>
 void for_each_pixel_on_cuda(const Context& context, int width, int height,
                             const Function& function);
 
-/// As sextant::for_each.
+/// Does the same as sextant::for_each, from a .cpp file.
 template <class Function>
 void for_each_anywhere(const Context& context, std::int64_t count, const Function& function) {
   on_device(
@@ -28,7 +28,7 @@ void for_each_anywhere(const Context& context, std::int64_t count, const Functio
       [&] { for_each(context, count, function); });
 }
 
-/// As for_each_pixel.
+/// Does the same as for_each_pixel, from a .cpp file.
 template <class Function>
 void for_each_pixel_anywhere(const Context& context, int width, int height,
                              const Function& function) {

@@ -21,8 +21,8 @@ __global__ void __launch_bounds__(kPixelBlockColumns* kPixelBlockRows)
 }
 #endif
 
-/// Calls function(u, v) for every pixel, in any order; as sextant::for_each, without a division a
-/// pixel and with rows that the compiler can vectorise.
+/// Calls function(u, v) for every pixel, in any order. It does what sextant::for_each does without
+/// a division for each pixel, and with rows that the compiler can vectorise.
 template <class Function, bool kCuda = SEXTANT_CUDA_COMPILER>
 void for_each_pixel(const Context& context, int width, int height, const Function& function) {
   if (width <= 0 || height <= 0) return;

@@ -18,7 +18,7 @@ void transform_reduce_on_cuda(const Context& context, std::int64_t count, const 
                               const Operation& operation, const T& identity, View<T> result,
                               Workspace& workspace);
 
-/// As sextant::transform_reduce.
+/// Does the same as sextant::transform_reduce, from a .cpp file.
 template <class T, class Map, class Operation>
 void transform_reduce_anywhere(const Context& context, std::int64_t count, const Map& map,
                                const Operation& operation, const T& identity, View<T> result,

@@ -11,7 +11,7 @@ namespace sextant::detail {
 
 namespace {
 
-/// The values, and a zero behind them so that the total comes out as one more element.
+/// Reads the values, and a zero behind them, so that the total comes out as one more element.
 template <class T>
 struct PaddedValue {
   const T* values;

@@ -3,9 +3,9 @@
 
 #include "sextant/core/host_device.h"
 
-// Single instructions of the GPU, right to 3e-7 of the result for arguments and results that are
-// normal numbers; the exactly rounded ones take ten and more. Empty but in files that nvcc
-// compiles.
+// These are single instructions of the GPU, right to 3e-7 of the result for arguments and results
+// that are normal numbers; the exactly rounded operations take ten instructions and more. The file
+// is empty for other compilers than nvcc.
 #if SEXTANT_CUDA_COMPILER
 
 namespace sextant::detail {

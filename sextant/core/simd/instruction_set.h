@@ -3,7 +3,8 @@
 
 #include <utility>
 
-// Host code that is compiled once for each instruction set, and the choice at run time. Host only.
+// Host code is compiled once for each instruction set, and the choice is made at run time. This
+// file is for the host only.
 //
 // Such code is a functor whose call operator takes a set as its first argument and uses packs of
 // that set (lanes.h):
@@ -19,7 +20,7 @@
 
 namespace sextant::detail {
 
-/// In ascending width.
+/// The sets, in ascending width.
 enum class InstructionSet { kPortable, kAvx2, kAvx512, kAvx512Vnni };
 
 /// What every processor of the architecture has: on x86-64, SSE4.2.
@@ -68,10 +69,11 @@ struct Avx512Vnni : Avx512 {
 #define SEXTANT_TARGET_AVX512_VNNI
 #endif
 
-/// The widest that this processor has.
+/// Returns the widest set that this processor has.
 InstructionSet supported_instruction_set();
 
-/// The one that run_widest takes: the widest that the processor has and that no limit forbids.
+/// Returns the set that run_widest takes: the widest that the processor has and that no limit
+/// forbids.
 InstructionSet chosen_instruction_set();
 
 /// For tests and benchmarks: as long as it lives, all threads of the process take no wider set.

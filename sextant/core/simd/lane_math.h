@@ -15,19 +15,19 @@ inline constexpr float kLog2e = 1.44269504f;
 /// What formulas for a number or a pack of numbers need beyond + - × ÷ and comparison. A number is
 /// float or double, on either device; a pack of lanes specialises it (lanes_math.h).
 ///
-/// Names tell how good a result is. Without a prefix: to 3 units in the last place. `quick_`: wrong
-/// by 3e-7 of the result at most, for arguments and results that are normal numbers; a single
-/// instruction on CUDA. `rough_`: wrong by 5e-6 at most.
+/// Names tell how good a result is. Without a prefix it is right to 3 units in the last place.
+/// `quick_` is wrong by 3e-7 of the result at most, for arguments and results that are normal
+/// numbers, and is a single instruction on CUDA. `rough_` is wrong by 5e-6 at most.
 template <class T>
 struct LaneMath {
   static SEXTANT_HD T select(bool condition, const T& yes, const T& no) {
     return condition ? yes : no;
   }
-  /// a when the two are equal or one of them is no number.
+  /// They return a when the two are equal or one of them is no number.
   static SEXTANT_HD T smaller(const T& a, const T& b) { return b < a ? b : a; }
   static SEXTANT_HD T larger(const T& a, const T& b) { return a < b ? b : a; }
   static SEXTANT_HD T magnitude(const T& value) { return std::abs(value); }
-  /// Cut to a whole number; of values that a 32-bit integer holds.
+  /// Cuts off what follows the point, for values that a 32-bit integer holds.
   static SEXTANT_HD T whole(const T& value) {
     return static_cast<T>(static_cast<std::int32_t>(value));
   }

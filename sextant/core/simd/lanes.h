@@ -51,7 +51,7 @@ struct LaneMask {
     return result;
   }
 
-  /// Bit i for lane i.
+  /// Bit i says whether the mask holds in lane i.
   std::uint32_t bits() const {
     std::uint32_t all = 0;
     SEXTANT_UNROLL
@@ -92,7 +92,7 @@ struct Lanes {
 
   static Lanes load(const T* from) { return load_bits(from); }
   void store(T* to) const { store_bits(to); }
-  /// Whatever lies there, as if it were N numbers.
+  /// Takes whatever lies there as if it were N numbers.
   static Lanes load_bits(const void* from) {
     Lanes lanes;
     SEXTANT_UNROLL
@@ -167,7 +167,7 @@ struct Lanes {
     for (int p = 0; p < kParts; ++p) Ops::count_up(mask.part[p], part[p]);
   }
 
-  /// The sum of all lanes: the upper half is added to the lower one until one is left.
+  /// Sums up all lanes: the upper half is added to the lower one until one is left.
   T sum() const {
     Lanes rest = *this;
     SEXTANT_UNROLL
@@ -212,7 +212,7 @@ using DoubleLanes = Lanes<double, N, Set>;
 template <int N, class Set>
 using IntLanes = Lanes<std::int32_t, N, Set>;
 
-/// The same numbers in another type; floating-point numbers are cut to whole ones. Four at a time
+/// Converts to another type; floating-point numbers are cut to whole ones. It takes four at a time
 /// where the size changes: GCC 12 makes one instruction of that, but not of eight.
 template <class To, class From, int N, class Set>
 Lanes<To, N, Set> convert(const Lanes<From, N, Set>& from) {

@@ -4,7 +4,7 @@
 #include "sextant/core/simd/lane_math.h"
 #include "sextant/core/simd/lanes.h"
 
-// LaneMath of packs. Host only.
+// LaneMath of packs, for the host only.
 
 namespace sextant::detail {
 
@@ -57,7 +57,7 @@ struct LaneMath<Lanes<T, N, Set>> {
   static Pack inverse_square_root(const Pack& value) {
     return newton_inverse_square_root<3>(value);
   }
-  /// For finite values; infinity gives minus infinity.
+  /// Takes finite values; infinity gives minus infinity.
   static Pack square_root(const Pack& value) { return value * inverse_square_root(value); }
   static Pack quick_inverse(const Pack& value) { return Pack(1) / value; }
   static Pack quick_ratio(const Pack& a, const Pack& b) { return a / b; }
@@ -66,14 +66,14 @@ struct LaneMath<Lanes<T, N, Set>> {
     return newton_inverse_square_root<2>(value);
   }
 
-  /// By a polynomial (interpolated at Chebyshev's nodes) that is wrong by 1.6e-7.
+  /// Takes a polynomial (interpolated at Chebyshev's nodes) that is wrong by 1.6e-7.
   static Pack quick_exp2(const Pack& exponent) {
     constexpr float kTerms[] = {1.00000012f,   0.693147182f,   0.240221068f,
                                 0.0555035695f, 0.00967603177f, 0.00133908633f};
     return exp2_by(kTerms, exponent,
                    [](const Pack& a, const Pack& b, const Pack& c) { return a * b + c; });
   }
-  /// By the minimax polynomial of the fourth degree, wrong by 3e-6; with multiply_add.
+  /// Takes the minimax polynomial of the fourth degree, which is wrong by 3e-6, with multiply_add.
   static Pack rough_exp2(const Pack& exponent) {
     constexpr float kTerms[] = {0.999999285f, 0.693121791f, 0.240247443f, 0.0559178591f,
                                 0.00957010221f};
@@ -87,7 +87,7 @@ struct LaneMath<Lanes<T, N, Set>> {
   using Words = Vector<Word, Pack::Layout::kBytes>;
   using Part = typename Pack::Part;
 
-  /// Newton steps from an estimate that halves the exponent: far cheaper than a root and a
+  /// Makes Newton steps from an estimate that halves the exponent: far cheaper than a root and a
   /// division. Two are wrong by 5e-6 at most, three by 2 units in the last place.
   template <int kSteps>
   static Pack newton_inverse_square_root(const Pack& value) {

@@ -6,7 +6,8 @@
 #include "sextant/core/simd/lanes_math.h"
 #include "sextant/core/vec.h"
 
-// Points in memory as packs of coordinates, and packs shifted along a row. Host only.
+// These load points in memory as packs of coordinates, and shift packs along a row. For the host
+// only.
 
 namespace sextant::detail {
 
@@ -45,7 +46,7 @@ FloatLanes<N, Set> shifted(const FloatLanes<N, Set>& a, const FloatLanes<N, Set>
   return result;
 }
 
-/// Rows become columns: lane k of pack i goes to lane i of pack k.
+/// Turns rows into columns: lane k of pack i goes to lane i of pack k.
 template <class T, class Set>
 void transpose(Lanes<T, 4, Set> (&row)[4]) {
   using Part = typename Lanes<T, 4, Set>::Part;
@@ -64,7 +65,7 @@ void transpose(Lanes<T, 4, Set> (&row)[4]) {
   row[3].part[0] = __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7);
 }
 
-/// As many points as the pack has lanes, one coordinate each in a pack.
+/// Loads as many points as the pack has lanes, with one coordinate each in a pack.
 template <class Pack>
 Vec3<Pack> load_points(const Vec3f* from) {
   constexpr int kLanes = Pack::Layout::kPartLanes;

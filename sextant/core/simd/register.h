@@ -6,8 +6,8 @@
 
 #include "sextant/core/simd/instruction_set.h"
 
-// What a pack of lanes (lanes.h) does with one register beyond + - × ÷, in the compiler's own
-// vectors: on any machine. register_x86.h replaces some of it by intrinsics. Vectors go by
+// This is what a pack of lanes (lanes.h) does with one register beyond + - × ÷, in the compiler's
+// own vectors, on any machine. register_x86.h replaces some of it by intrinsics. Vectors go by
 // reference, because by value their calling convention would depend on the instruction set.
 
 namespace sextant::detail {
@@ -85,14 +85,14 @@ struct PlainRegister {
     return count;
   }
 
-  /// Of single precision with |x| <= 2²²: the difference from the nearest whole number, and
-  /// something that stands for this number in times_power_of_two.
+  /// Takes x of single precision with |x| <= 2²², and gives its difference from the nearest whole
+  /// number and something that stands for this number in times_power_of_two.
   static void split(const V& x, V& rest, V& whole) {
     constexpr float kRounder = 12582912.0f;  // 1.5 · 2²³: sums with it are whole
     whole = x + kRounder;
     rest = x - (whole - kRounder);
   }
-  /// p 2^whole, where both p and the result are normal numbers.
+  /// Returns p 2^whole, where both p and the result are normal numbers.
   static void times_power_of_two(const V& p, const V& whole, V& to) {
     using Words = Vector<std::uint32_t, kBytes>;
     // The low bits of kRounder are 0, so that shifting leaves the whole number alone.

@@ -207,7 +207,7 @@ struct RegisterOps<T, 64, Avx512> : PlainRegister<T, 64> {
     to = _mm512_fmadd_ps(a, b, c);
   }
 
-  /// In a register first: compressing stores are slow on some processors.
+  /// Compresses in a register first, because compressing stores are slow on some processors.
   SEXTANT_TARGET_AVX512 static int compress(const Mask& mask, const V& v, T* to) {
     if constexpr (std::is_same_v<T, float>) {
       _mm512_storeu_ps(to, _mm512_maskz_compress_ps(mask, v));

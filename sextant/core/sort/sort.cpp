@@ -15,7 +15,7 @@ namespace {
 constexpr int kDigitBits = 8;
 constexpr int kDigits = 1 << kDigitBits;
 
-/// Unsigned numbers in the order of the keys.
+/// They turn keys into unsigned numbers of the same order.
 std::uint32_t ordered(std::uint32_t key) { return key; }
 std::uint64_t ordered(std::uint64_t key) { return key; }
 std::uint32_t ordered(float key) {

@@ -17,7 +17,7 @@ struct Less {
 /// take the same time between 256 and 512 thousand.
 constexpr std::int64_t kMostMerged = 1 << 18;
 
-/// Stable, like the other way.
+/// This is stable, like the other way.
 void merge_pairs(const Context& context, View<std::uint64_t> keys, std::uint32_t* values,
                  Workspace& workspace) {
   const cudaStream_t stream = cuda_stream(context);

@@ -17,10 +17,6 @@ float resolution_of(const Surface& surface) {
   return surface.resolution_m;
 }
 
-OrganisedSurface organised_part(const Surface& surface) {
-  return {surface.point_image(), surface.normal_image(), surface.cells};
-}
-
 TensorMesh mesh_part(const Context& context, const Surface& surface) {
   require(!surface.triangles.empty(),
           "surface: has no triangles; tensors need a mesh or the cells of triangulate");
@@ -96,8 +92,8 @@ Buffer<PointPair> find_pairs(const Context& context, const Surface& surface,
 TensorSet compute_tensors(const Context& context, const Surface& surface,
                           View<const PointPair> pairs, const TensorOptions& options) {
   if (row_camera(context, surface)) {
-    return compute_tensors(context, organised_part(surface), pairs, resolution_of(surface),
-                           options);
+    const OrganisedSurface organised{surface.point_image(), surface.normal_image(), surface.cells};
+    return compute_tensors(context, organised, pairs, resolution_of(surface), options);
   }
   return compute_tensors(context, mesh_part(context, surface), pairs, resolution_of(surface),
                          options);
@@ -127,7 +123,8 @@ TensorSet compute_tensors(const Context& context, const Surface& surface, const 
   Workspace workspace;
   const float resolution_m = resolution_of(surface);
   if (row_camera(context, surface)) {
-    compute_tensors_into(context, organised_part(surface), drawn.pairs, drawn.count,
+    const OrganisedSurface organised{surface.point_image(), surface.normal_image(), surface.cells};
+    compute_tensors_into(context, organised, drawn.pairs, drawn.count,
                          detail::pairs::statistics_with(context, resolution_m), options, tensors,
                          workspace);
   } else {

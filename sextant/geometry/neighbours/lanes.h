@@ -177,29 +177,11 @@ class CandidateTile {
   std::vector<CacheLine> memory_;
 };
 
-/// Where the run of queries ends that begins at `first` and lies in one cell. The first one is
-/// finite.
-inline std::int64_t end_of_cell(const GridFrame& frame, const GridPoint* queries,
-                                std::int64_t first, std::int64_t end) {
-  const Vec3i cell = cell_of(frame, queries[first].position);
-  std::int64_t last = first + 1;
-  while (last < end && is_finite(queries[last].position) &&
-         cell_of(frame, queries[last].position) == cell) {
-    ++last;
-  }
-  return last;
-}
-
-/// The queries begin .. end - 1 lie in cell order. For each that is finite, `found(query, tile,
-/// threshold)` gets a tile in which its k nearest points are those whose distance_sq does not
-/// exceed the threshold; for the others, `none(query)`.
-template <class Set, class Found, class None>
-void search_nearest(const NeighbourGridView& grid, const GridPoint* queries, std::int64_t begin,
-                    std::int64_t end, int k, Found& found, None& none) {
-  const GridFrame& frame = *grid.frame;
-  CandidateTile tile;
-  std::vector<std::pair<std::int64_t, float>> unproven;
-  float threshold = FLT_MAX;
+/// The queries begin .. end - 1 lie in cell order. Calls cell(first, last) for each run of finite
+/// queries first .. last - 1 in one cell, and none(query) for each query that is not finite.
+template <class Cell, class None>
+void for_each_cell(const GridFrame& frame, const GridPoint* queries, std::int64_t begin,
+                   std::int64_t end, None& none, const Cell& cell) {
   std::int64_t last = begin;
   for (std::int64_t first = begin; first < end; first = last) {
     last = first + 1;
@@ -207,7 +189,26 @@ void search_nearest(const NeighbourGridView& grid, const GridPoint* queries, std
       none(queries[first]);
       continue;
     }
-    last = end_of_cell(frame, queries, first, end);
+    const Vec3i place = cell_of(frame, queries[first].position);
+    while (last < end && is_finite(queries[last].position) &&
+           cell_of(frame, queries[last].position) == place) {
+      ++last;
+    }
+    cell(first, last);
+  }
+}
+
+/// For each query of for_each_cell that is finite, `found(query, tile, threshold)` gets a tile in
+/// which its k nearest points are those whose distance_sq does not exceed the threshold; for the
+/// others, `none(query)`.
+template <class Set, class Found, class None>
+void search_nearest(const NeighbourGridView& grid, const GridPoint* queries, std::int64_t begin,
+                    std::int64_t end, int k, Found& found, None& none) {
+  const GridFrame& frame = *grid.frame;
+  CandidateTile tile;
+  std::vector<std::pair<std::int64_t, float>> unproven;
+  float threshold = FLT_MAX;
+  for_each_cell(frame, queries, begin, end, none, [&](std::int64_t first, std::int64_t last) {
     const Vec3i cell = cell_of(frame, queries[first].position);
     CellBox box = cells_around(frame, cell, 1);
     tile.gather(grid, box);
@@ -240,27 +241,20 @@ void search_nearest(const NeighbourGridView& grid, const GridPoint* queries, std
       tile.measure_from<Set>(p);
       found(queries[i], tile, tile.threshold_of_nearest<Set>(k, farthest_sq));
     }
-  }
+  });
 }
 
-/// The queries begin .. end - 1 lie in cell order. Tiles that hold all points within the radius of
-/// the queries of one cell are gathered in `tile` and announced with `gathered(tile)`; then
-/// `found(query, tile, radius_m²)` is called for each query that is finite, whose distances are not
-/// measured yet, and `none(query)` for the others.
+/// Gathers in `tile` all points within the radius of the queries of one cell after the other
+/// (for_each_cell) and announces them with `gathered(tile)`; then `found(query, tile, radius_m²)`
+/// is called for each query that is finite, whose distances are not measured yet, and `none(query)`
+/// for the others.
 template <class Gathered, class Found, class None>
 void search_cells_within(const NeighbourGridView& grid, const GridPoint* queries,
                          std::int64_t begin, std::int64_t end, float radius_m, CandidateTile& tile,
                          Gathered& gathered, Found& found, None& none) {
   const GridFrame& frame = *grid.frame;
   const float radius_sq = radius_m * radius_m;
-  std::int64_t last = begin;
-  for (std::int64_t first = begin; first < end; first = last) {
-    last = first + 1;
-    if (!is_finite(queries[first].position)) {
-      none(queries[first]);
-      continue;
-    }
-    last = end_of_cell(frame, queries, first, end);
+  for_each_cell(frame, queries, begin, end, none, [&](std::int64_t first, std::int64_t last) {
     CellBox box = cells_within(frame, queries[first].position, radius_sq);
     for (std::int64_t i = first + 1; i < last; ++i) {
       const CellBox more = cells_within(frame, queries[i].position, radius_sq);
@@ -272,7 +266,7 @@ void search_cells_within(const NeighbourGridView& grid, const GridPoint* queries
     tile.gather(grid, box);
     gathered(tile);
     for (std::int64_t i = first; i < last; ++i) found(queries[i], tile, radius_sq);
-  }
+  });
 }
 
 /// As search_nearest, for the points within a radius: the threshold is always radius_m².

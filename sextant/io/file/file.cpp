@@ -51,7 +51,7 @@ std::optional<std::int64_t> FileReader::remaining() const {
   return std::max<std::int64_t>(0, *size_ - position_);
 }
 
-/// Reads past what was read ahead; fewer bytes than asked for only at the end.
+/// Reads past what was read ahead; returns fewer bytes than asked for only at the end.
 std::size_t FileReader::read_source(std::byte* to, std::size_t bytes) {
   std::size_t done = 0;
   while (done < bytes) {

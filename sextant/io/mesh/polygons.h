@@ -11,15 +11,16 @@
 
 namespace sextant::detail::mesh {
 
-/// A polygon as the fan of triangles around its first corner; fewer than three corners give none.
+/// Turns a polygon into the fan of triangles around its first corner; fewer than three corners give
+/// none.
 inline void append_fan(std::span<const std::int32_t> corners, std::vector<Vec3i>& triangles) {
   for (std::size_t i = 2; i < corners.size(); ++i) {
     triangles.push_back({corners[0], corners[i - 1], corners[i]});
   }
 }
 
-/// A strip: every corner makes a triangle with the two before it, and every other one is turned so
-/// that all face the same way. A negative corner starts a new strip.
+/// Unrolls a strip: every corner makes a triangle with the two before it, and every other one is
+/// turned so that all face the same way. A negative corner starts a new strip.
 inline void append_strip(std::span<const std::int32_t> corners, std::vector<Vec3i>& triangles) {
   std::size_t start = 0;
   for (std::size_t i = 0; i < corners.size(); ++i) {
@@ -33,7 +34,7 @@ inline void append_strip(std::span<const std::int32_t> corners, std::vector<Vec3
   }
 }
 
-/// The vector's memory as a host buffer, without a copy.
+/// Makes a host buffer of the vector's memory, without a copy.
 template <class T>
 Buffer<T> to_buffer(std::vector<T>&& elements) {
   if (elements.empty()) return {};

@@ -15,7 +15,7 @@ namespace detail::obj {
 
 namespace {
 
-/// Far above any real library of materials.
+/// This is far above any real library of materials.
 constexpr std::int64_t kLargestFileBytes = std::int64_t{1} << 28;
 
 /// The options of a texture map and how many words follow each at most; of -o, -s and -t the
@@ -35,7 +35,7 @@ const MapOption* find_option(std::string_view word) {
   return found == std::end(kMapOptions) ? nullptr : found;
 }
 
-/// The file name behind the options of a map; it may contain spaces.
+/// Returns the file name behind the options of a map; it may contain spaces.
 std::string parse_map(text::TextScanner& text) {
   while (true) {
     text::TextScanner ahead = text;

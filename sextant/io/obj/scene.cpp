@@ -133,7 +133,7 @@ class ObjParser {
     }
   }
 
-  /// One to three numbers: u, v that may be left out, and a depth that is ignored.
+  /// Reads one to three numbers: u, v that may be left out, and a depth that is ignored.
   void parse_texture_coordinate() {
     Vec2f uv{text_.number<float>("vt"), 0.0f};
     if (!text_.at_line_end() && text_.peek() != '#') uv.y = text_.number<float>("vt");
@@ -172,7 +172,7 @@ class ObjParser {
     return corner;
   }
 
-  /// "7", "7/1", "7//3" or "7/1/3".
+  /// Reads "7", "7/1", "7//3" or "7/1/3".
   ObjCorner parse_corner(std::string_view word) {
     const char* at = word.data();
     const char* last = at + word.size();

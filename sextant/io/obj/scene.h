@@ -35,8 +35,8 @@ ObjScene parse_obj(FileReader& source, double unit_m, file::ReadProgress& progre
 void load_materials(const std::filesystem::path& folder, const ObjScene& scene,
                     std::vector<Material>& materials);
 
-/// The same as read_obj on an open source; MTL files are looked for in `folder`, or nowhere when it
-/// is null.
+/// Does the same as read_obj on an open source; MTL files are looked for in `folder`, or nowhere
+/// when it is null.
 TriangleMesh read_obj(FileReader& source, const std::filesystem::path* folder,
                       const ReadOptions& options, file::FileFacts* facts = nullptr);
 

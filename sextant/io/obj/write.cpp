@@ -16,7 +16,7 @@ namespace {
 
 using detail::text::TextWriter;
 
-/// A material's name as it can stand on a line, never empty.
+/// Returns a material's name as it can stand on a line, never empty.
 std::string name_on_line(const Material& material, std::size_t number) {
   require(material.name.find('\n') == std::string::npos, "the material '",
           detail::text::shown(material.name), "' has a line break in its name");

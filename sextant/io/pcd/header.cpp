@@ -11,7 +11,7 @@ namespace sextant::detail::pcd {
 namespace {
 
 constexpr std::size_t kFirstLookBytes = 1 << 13;
-/// Far above any real header: where the search for its end stops.
+/// The search for the end of a header stops here, far above any real one.
 constexpr std::size_t kLongestHeaderBytes = 1 << 20;
 /// Keeps the arithmetic with record sizes far from overflow.
 constexpr std::int64_t kLargestRecordBytes = std::int64_t{1} << 31;
@@ -130,7 +130,7 @@ void make_fields(const std::string& file, const RawHeader& raw, PcdHeader& heade
   }
 }
 
-/// WIDTH, HEIGHT and POINTS, of which early versions lack some.
+/// Reads WIDTH, HEIGHT and POINTS, of which early versions lack some.
 void make_sizes(const std::string& file, const RawHeader& raw, PcdHeader& header) {
   require(raw.width || raw.points, file, ": the header has neither WIDTH nor POINTS");
   header.height = raw.height.value_or(1);
@@ -143,8 +143,8 @@ void make_sizes(const std::string& file, const RawHeader& raw, PcdHeader& header
           raw.points.value_or(0), ", WIDTH times HEIGHT is ", header.points);
 }
 
-/// The header up to the end of its DATA line, as far as it was found; `whole` when the text is all
-/// there is.
+/// Returns the header up to the end of its DATA line, as far as it was found; `whole` says that the
+/// text is all there is.
 std::optional<std::string_view> find_header(std::string_view text, bool whole) {
   text::TextScanner scanner(text, "");
   while (scanner.remaining() > 0) {

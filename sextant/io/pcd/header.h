@@ -25,7 +25,7 @@ struct PcdHeader {
 /// Reads and consumes the header.
 PcdHeader read_pcd_header(FileReader& source);
 
-/// The same as read_pcd on an open source.
+/// Does the same as read_pcd on an open source.
 Cloud read_pcd(FileReader& source, const ReadOptions& options, file::FileFacts* facts = nullptr);
 
 }  // namespace sextant::detail::pcd

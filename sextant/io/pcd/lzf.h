@@ -15,7 +15,7 @@ namespace sextant {
 /// that the next byte is added, and its lower five bits with the byte that follows are the distance
 /// less 1.
 ///
-/// Greedy, one pass; incompressible data grow by a 32nd.
+/// Compressing is greedy and takes one pass; incompressible data grow by a 32nd.
 std::vector<std::byte> lzf_compress(std::span<const std::byte> data);
 
 /// Three bytes of input give at most this many bytes of output, and fewer give less per byte.

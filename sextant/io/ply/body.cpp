@@ -42,7 +42,7 @@ void check_count(const Numbers& numbers, const PlyElement& element) {
   }
 }
 
-/// The length of a list, which the rest of the file must have room for.
+/// Reads the length of a list, which the rest of the file must have room for.
 template <class Numbers>
 std::int64_t list_length(Numbers& numbers, const PlyProperty& property) {
   const std::int64_t length = numbers.integer(*property.count_type, "the length of a list");
@@ -129,8 +129,8 @@ void read_index_lists(Numbers& numbers, const PlyElement& element, std::int64_t 
   }
 }
 
-/// The layout of nearly every binary mesh: nothing but a list of 32-bit indices with its length in
-/// one byte, in this machine's byte order.
+/// Recognises the layout of nearly every binary mesh: nothing but a list of 32-bit indices with its
+/// length in one byte, in this machine's byte order.
 bool is_plain_face(const PlyElement& element) {
   if (element.properties.size() != 1 || !index_list(element)) return false;
   const PlyProperty& list = element.properties.front();

@@ -11,7 +11,7 @@ namespace sextant::detail::ply {
 namespace {
 
 constexpr std::size_t kFirstLookBytes = 1 << 13;
-/// Far above any real header: where the search for its end stops.
+/// The search for the end of a header stops here, far above any real one.
 constexpr std::size_t kLongestHeaderBytes = 1 << 24;
 /// Keeps the search for an element by its name short in broken files.
 constexpr std::size_t kMostElements = 1000;
@@ -82,7 +82,7 @@ PlyElement parse_element(text::TextScanner& text, const PlyHeader& header) {
   return element;
 }
 
-/// The header with its last line, as far as it was found in the first bytes of the file.
+/// Returns the header with its last line, as far as it was found in the first bytes of the file.
 std::optional<std::string_view> find_header(std::string_view text) {
   text::TextScanner scanner(text, "");
   while (scanner.remaining() > 0) {

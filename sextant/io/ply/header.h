@@ -44,12 +44,12 @@ struct PlyHeader {
 /// Reads and consumes the header.
 PlyHeader read_ply_header(FileReader& source);
 
-/// The same as read_ply on an open source; the texture of a TextureFile comment is looked for in
-/// `folder`, or nowhere when it is null.
+/// Does the same as read_ply on an open source; the texture of a TextureFile comment is looked for
+/// in `folder`, or nowhere when it is null.
 TriangleMesh read_ply(FileReader& source, const std::filesystem::path* folder,
                       const ReadOptions& options, file::FileFacts* facts = nullptr);
 
-/// The name of a number type in the header of a file: "float", "uchar".
+/// Returns the name of a number type in the header of a file: "float", "uchar".
 std::string_view ply_name(points::Scalar type);
 
 }  // namespace sextant::detail::ply

@@ -11,7 +11,7 @@
 
 namespace sextant::detail::ply {
 
-/// The numbers of a binary body one after the other, for what has no fixed size: lists.
+/// Takes the numbers of a binary body one after the other, for what has no fixed size: lists.
 class BinaryNumbers {
  public:
   BinaryNumbers(FileReader& source, bool swap_bytes, file::ReadProgress& progress)
@@ -57,7 +57,8 @@ class BinaryNumbers {
     }
   }
 
-  /// At least `bytes` bytes from here on, without taking them; Error at the end of the file.
+  /// Shows at least `bytes` bytes from here on, without taking them; throws Error at the end of the
+  /// file.
   std::span<const std::byte> look(std::size_t bytes) {
     if (window_.size() - static_cast<std::size_t>(used_) < bytes) {
       constexpr std::size_t kWindowBytes = 1 << 18;
@@ -97,7 +98,7 @@ class BinaryNumbers {
   std::int64_t used_ = 0;  ///< bytes of the window that were taken
 };
 
-/// The numbers of a text body, one element a line; empty lines do not count.
+/// Takes the numbers of a text body, one element a line; empty lines do not count.
 class TextNumbers {
  public:
   /// `before` is the number of bytes of the file before the text, for progress.

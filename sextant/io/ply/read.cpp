@@ -20,7 +20,7 @@ namespace detail::ply {
 
 namespace {
 
-/// The value behind a word of a comment line: "width" in "sextant width 640 height 480".
+/// Finds the value behind a word of a comment line: "width" in "sextant width 640 height 480".
 std::optional<int> value_after(std::string_view comment, std::string_view word) {
   text::TextScanner text(comment, "");
   while (!text.at_line_end()) {
@@ -32,7 +32,7 @@ std::optional<int> value_after(std::string_view comment, std::string_view word) 
   return std::nullopt;
 }
 
-/// The same in the first of several lines that has it; 0 when none does.
+/// Finds the same in the first of several lines that has it; 0 when none does.
 int find_value(const std::vector<std::string>& lines, std::string_view word) {
   for (const std::string& line : lines) {
     if (const auto value = value_after(line, word)) return *value;

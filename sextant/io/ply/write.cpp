@@ -23,7 +23,7 @@ bool has_one_material(const TriangleMesh& mesh) {
          std::all_of(indices.begin(), indices.end(), [](std::int32_t i) { return i == 0; });
 }
 
-/// What of the materials stays behind.
+/// Says what of the materials stays behind.
 std::vector<std::string> dropped_materials(const TriangleMesh* mesh) {
   if (!mesh || mesh->materials.empty()) return {};
   if (!has_one_material(*mesh)) return {"materials"};

@@ -184,8 +184,8 @@ struct Rows {
   int bit_depth = 0;
 };
 
-// Nearly three times as fast as zlib's default of 6, for files that are 2 % (colour) to 9 % (depth)
-// larger.
+// This is nearly three times as fast as zlib's default of 6, for files that are 2 % (colour) to 9 %
+// (depth) larger.
 constexpr int kCompressionLevel = 4;
 
 bool write_rows(png_structp png, png_infop info, const Rows& rows, std::vector<std::byte>& file) {

@@ -20,7 +20,7 @@ inline bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/// Cut for a message: words of broken files can be megabytes long and hold any byte.
+/// Cuts a word for a message: words of broken files can be megabytes long and hold any byte.
 inline std::string shown(std::string_view text) {
   constexpr std::size_t kMostCharacters = 40;
   std::string out(text.substr(0, kMostCharacters));
@@ -59,7 +59,7 @@ const char* parse_number(const char* first, const char* last, T& value) {
   return nullptr;
 }
 
-/// The whole of a word as a number.
+/// Parses the whole of a word as a number.
 template <class T>
 bool parse_word(std::string_view word, T& value) {
   const char* last = word.data() + word.size();
@@ -86,7 +86,7 @@ class TextScanner {
   void skip_blanks() {
     while (at_ != last_ && is_blank(*at_)) ++at_;
   }
-  /// True when nothing but blanks is left of the line; stands at its end then.
+  /// Returns true, and stands at the end of the line, when nothing but blanks is left of it.
   bool at_line_end() {
     skip_blanks();
     return at_ == last_ || *at_ == '\n';
@@ -103,16 +103,16 @@ class TextScanner {
     return at_ != last_;
   }
 
-  /// The next character, without taking it; 0 at the end of the text.
+  /// Shows the next character without taking it; 0 at the end of the text.
   char peek() const { return at_ == last_ ? '\0' : *at_; }
-  /// The next word of this line; empty at the line's end.
+  /// Takes the next word of this line; empty at the line's end.
   std::string_view word() {
     skip_blanks();
     const char* first = at_;
     while (at_ != last_ && !is_blank(*at_) && *at_ != '\n') ++at_;
     return {first, static_cast<std::size_t>(at_ - first)};
   }
-  /// What is left of the line, without the blanks around it; stands at the line's end.
+  /// Takes what is left of the line, without the blanks around it.
   std::string_view rest_of_line() {
     skip_blanks();
     const char* first = at_;
@@ -123,7 +123,7 @@ class TextScanner {
     return {first, static_cast<std::size_t>(stop - first)};
   }
 
-  /// The next number of this line; `what` names it in the error when there is none.
+  /// Takes the next number of this line; `what` names it in the error when there is none.
   template <class T>
   T number(std::string_view what) {
     skip_blanks();
@@ -169,7 +169,7 @@ class TextScanner {
     return number<T>(what);
   }
 
-  /// Takes bytes that are no text; Error when fewer are left.
+  /// Takes bytes that are no text; throws Error when fewer are left.
   void take_bytes(void* to, std::size_t bytes) {
     if (static_cast<std::size_t>(last_ - at_) < bytes) [[unlikely]] {
       fail(name_, ": byte ", position(), ": the file ends in the middle of an array");

@@ -11,7 +11,8 @@
 
 namespace sextant::detail::text {
 
-/// The shortest decimal that reads back to the same number, whatever the locale; NaN as "nan".
+/// Writes the shortest decimal that reads back to the same number, whatever the locale; NaN is
+/// "nan".
 template <class T>
 void append_number(std::string& text, T value) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -32,7 +33,7 @@ class TextWriter {
   TextWriter(const TextWriter&) = delete;
   TextWriter& operator=(const TextWriter&) = delete;
 
-  /// Words and numbers one after the other, without separators: pass " " and "\n".
+  /// Writes words and numbers one after the other, without separators: pass " " and "\n".
   template <class... Parts>
   TextWriter& put(const Parts&... parts) {
     (append(parts), ...);

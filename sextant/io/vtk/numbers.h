@@ -45,7 +45,8 @@ class VtkNumbers {
   void set_binary(bool binary) { binary_ = binary; }
   bool binary() const { return binary_; }
 
-  /// The next word on any line in capitals, for words of the format; empty at the end.
+  /// Takes the next word on any line and returns it in capitals, for words of the format; empty at
+  /// the end.
   std::string key() {
     text_.skip_space();
     std::string word(text_.word());

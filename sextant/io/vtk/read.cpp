@@ -113,8 +113,8 @@ class VtkParser {
     if (cells == Cells::kLines) ++lines_;
   }
 
-  /// "POLYGONS cells numbers" with the cells behind it, or from version 5.1 on "POLYGONS offsets
-  /// corners" with the two arrays OFFSETS and CONNECTIVITY.
+  /// Reads "POLYGONS cells numbers" with the cells behind it, or from version 5.1 on "POLYGONS
+  /// offsets corners" with the two arrays OFFSETS and CONNECTIVITY.
   void parse_cells(Cells cells) {
     const std::int64_t count = numbers_.count("the number of cells");
     const std::int64_t size = numbers_.count("the number of indices");
@@ -290,7 +290,7 @@ class VtkParser {
     mesh_.texture_coordinates = std::move(coordinates);
   }
 
-  /// "FIELD name arrays", then for each array "name components tuples type" and its numbers.
+  /// Reads "FIELD name arrays", then for each array "name components tuples type" and its numbers.
   void parse_field() {
     numbers_.name("the name of the field");
     const std::int64_t arrays = numbers_.count("the number of arrays");

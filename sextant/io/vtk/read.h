@@ -7,7 +7,7 @@
 
 namespace sextant::detail::vtk {
 
-/// The same as read_vtk on an open source.
+/// Does the same as read_vtk on an open source.
 TriangleMesh read_vtk(FileReader& source, const ReadOptions& options,
                       file::FileFacts* facts = nullptr);
 

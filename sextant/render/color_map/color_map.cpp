@@ -10,8 +10,8 @@ namespace sextant {
 
 namespace {
 
-/// sRGB of the Oklab colour with lightness L, chroma C and hue (B. Ottosson, 2020), clipped to what
-/// a screen shows.
+/// Returns the sRGB of the Oklab colour with lightness L, chroma C and hue (B. Ottosson, 2020),
+/// clipped to what a screen shows.
 Rgb8 from_oklch(double lightness, double chroma, double hue_rad) {
   const double a = chroma * std::cos(hue_rad);
   const double b = chroma * std::sin(hue_rad);

@@ -6,8 +6,8 @@
 #include "sextant/render/rasterize/job.h"
 #include "sextant/render/rasterize/surface_math.h"
 
-// Two ways to the same bits, since a pixel meets its triangles in the same order in both: with
-// views for every thread each view is drawn by one thread; otherwise the triangles of a view are
+// Two ways lead to the same bits, since a pixel meets its triangles in the same order in both. With
+// views for every thread, each view is drawn by one thread; otherwise the triangles of a view are
 // set up in parallel, sorted into bands of rows, and each band is drawn by one thread.
 
 namespace sextant::detail::rasterize {

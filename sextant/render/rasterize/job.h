@@ -3,7 +3,7 @@
 
 #include "sextant/render/rasterize.h"
 
-// What rasterize.cpp hands to the loops of one device. Internal.
+// This is what rasterize.cpp hands to the loops of one device.
 
 namespace sextant::detail::rasterize {
 

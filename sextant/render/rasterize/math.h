@@ -3,8 +3,9 @@
 
 #include "sextant/render/rasterize/job.h"
 
-// The geometry of one triangle, from its mesh to the pixels it covers. Only +, -, ×, ÷ and floor on
-// doubles, and integers: with contraction switched off every compiler gives the same bits.
+// This is the geometry of one triangle, from its mesh to the pixels it covers. It uses only +, -,
+// ×, ÷ and floor on doubles, and integers: with contraction switched off every compiler gives the
+// same bits.
 
 namespace sextant::detail::rasterize {
 
@@ -113,7 +114,7 @@ SEXTANT_HD inline ScreenPoint snap(const Vec2d& pixel) {
 
 enum class Projection { kInvisible, kInside, kNeedsClipping };
 
-/// The common case: all corners before the near plane and within the guard band.
+/// Treats the common case: all corners lie before the near plane and within the guard band.
 SEXTANT_HD inline Projection project(const Camera& camera, double near_m,
                                      const CameraTriangle& triangle, ScreenPoint points[3]) {
   const Vec3d* c = triangle.corners;
@@ -271,7 +272,7 @@ struct ScreenPolygon {
   DepthPlane plane;
 };
 
-/// From the mesh to the screen, for triangles of every kind.
+/// Brings triangles of every kind from the mesh to the screen.
 SEXTANT_HD inline ScreenPolygon set_up(const RasterJob& job, const Instance& instance,
                                        std::uint32_t triangle) {
   ScreenPolygon polygon;

@@ -109,7 +109,7 @@ __device__ void draw_by_thread(const RasterJob& job, const Piece& piece, const T
   }
 }
 
-/// Stamps of 8 × 4 pixels.
+/// Draws in stamps of 8 × 4 pixels.
 template <class Target>
 __device__ void draw_by_warp(const RasterJob& job, const Piece& piece, int lane,
                              const Target& target) {
@@ -123,7 +123,7 @@ __device__ void draw_by_warp(const RasterJob& job, const Piece& piece, int lane,
   }
 }
 
-/// The part of a fan that lies in a box of at most kTile columns, one column a lane.
+/// Draws the part of a fan that lies in a box of at most kTile columns, one column a lane.
 template <class Target>
 __device__ void draw_tile(const RasterJob& job, const ScreenPolygon& polygon, const PixelBox& tile,
                           std::int64_t first_pixel, std::uint32_t primitive, int lane,
@@ -339,7 +339,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// As many blocks as there is work for, and no more than the device keeps busy.
+/// Takes as many blocks as there is work for, and no more than the device keeps busy.
 unsigned block_count(std::int64_t threads, std::int64_t most) {
   const std::int64_t needed = (threads + kThreads - 1) / kThreads;
   return static_cast<unsigned>(std::max<std::int64_t>(1, std::min(needed, most)));

@@ -3,7 +3,8 @@
 
 #include "sextant/render/rasterize/math.h"
 
-// What one pixel shows of the triangle it sees. Only +, -, ×, ÷, floor and square roots.
+// This is what one pixel shows of the triangle it sees. It uses only +, -, ×, ÷, floor and square
+// roots.
 
 namespace sextant::detail::rasterize {
 
@@ -59,7 +60,7 @@ SEXTANT_HD T mix(const Vec3<T>& weights, T a, T b, T c) {
   return weights.x * a + weights.y * b + weights.z * c;
 }
 
-/// The mesh's normals interpolated, on the side of the triangle that is seen. Near an outline they
+/// Interpolates the mesh's normals, on the side of the triangle that is seen. Near an outline they
 /// may turn away from the camera though the triangle does not: they then stop at a right angle.
 SEXTANT_HD inline Vec3f normal_at(const SceneView& scene, const VisibleTriangle& visible,
                                   const SurfacePoint& point) {
@@ -89,7 +90,8 @@ SEXTANT_HD inline Vec3f texel(const SceneView& scene, const SceneMaterial& mater
   return to_float(scene.texels[material.first_texel + std::int64_t{row} * width + column]);
 }
 
-/// Bilinear between texel centres. (0, 0) is the lower left corner of the image, v points up.
+/// Interpolates between texel centres, bilinearly. (0, 0) is the lower left corner of the image, v
+/// points up.
 SEXTANT_HD inline Vec3f sample_texture(const SceneView& scene, const SceneMaterial& material,
                                        double u, double v) {
   u = std::isfinite(u) ? u - std::floor(u) : 0.0;
