@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/input/surface_input.h"
+#include "apps/sextant/picture/cloud_picture.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/geometry/mesh.h"
 #include "sextant/io/image_file.h"
@@ -138,13 +140,23 @@ void write_labels(const std::string& path, ImageView<const std::int32_t> labels,
   write_depth_png(path, values, {.unit_m = 1});
 }
 
+/// The regions in their colours: as the camera sees them, or a map of points in any order.
+Image<Rgb8> picture_of(const Context& context, const Surface& surface,
+                       const std::vector<std::int32_t>& labels) {
+  if (surface.organised()) {
+    return label_map({labels.data(), surface.width, surface.height, surface.width, Device{}});
+  }
+  std::vector<Rgb8> colors(labels.size());
+  std::transform(labels.begin(), labels.end(), colors.begin(), label_color);
+  const Context host = Context::cpu();
+  return cloud_picture(copy(host, to_host(context, surface.points)), copy(host, colors));
+}
+
 void run(const SegmentCommand& command) {
   const Context context = context_for(command.common);
   StepTimes times;
   Surface surface = read_surface_input(context, command.input, times);
-  if (!command.picture.empty() || !command.labels.empty()) {
-    require_organised(surface, command.input.file);
-  }
+  if (!command.labels.empty()) require_organised(surface, command.input.file);
   const Regions found = find_regions(context, command, surface, times);
   const auto in_regions = std::accumulate(
       found.regions.begin(), found.regions.end(), std::int64_t{0},
@@ -166,7 +178,7 @@ void run(const SegmentCommand& command) {
     result.wrote("labels", command.labels);
   }
   if (!command.picture.empty()) {
-    write_image(command.picture, label_map(labels));
+    write_image(command.picture, picture_of(context, surface, found.labels));
     result.wrote("picture", command.picture);
   }
   if (!command.output.empty()) {
