@@ -121,11 +121,15 @@ TEST_F(SegmentCli, CloudInAnyOrder) {
   EXPECT_EQ(document.at("regions")[0].at("kind"), "plane");
   EXPECT_EQ(document.at("regions")[1].at("kind"), "sphere");
   EXPECT_NEAR(document.at("regions")[1].at("radius_m").get<double>(), 0.06, 1e-3);
-  // A map along the viewing axis: the ball in front of the wall, each in the colour of its label.
+  // A map of the points, each in the colour of its label.
   const Image<Rgb8> picture = read_png(folder_ / "out.png");
   EXPECT_EQ(std::max(picture.width(), picture.height()) / 100, 8);
-  EXPECT_EQ(picture(picture.width() / 2, picture.height() / 2), label_color(2));
-  EXPECT_EQ(picture(picture.width() / 10, picture.height() / 2), label_color(1));
+  const auto pixels_of = [&](std::int32_t label) {
+    const auto& pixels = picture.pixels().host();
+    return std::count(pixels.begin(), pixels.end(), label_color(label));
+  };
+  EXPECT_GT(pixels_of(1), 1000);
+  EXPECT_GT(pixels_of(2), 1000);
 }
 
 TEST_F(SegmentCli, RefusesWhatItCannotDo) {
