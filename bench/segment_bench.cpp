@@ -7,6 +7,7 @@
 #include <pcl/segmentation/region_growing.h>
 
 #include <cmath>
+#include <cstdio>
 #include <numbers>
 
 #include "bench/loaded.h"
@@ -37,8 +38,8 @@ struct Frame {
   PclPoints::Ptr pcl_points = std::make_shared<PclPoints>();
   PclNormals::Ptr pcl_normals = std::make_shared<PclNormals>();
 
-  Frame(TableDepth depth, std::uint64_t seed)
-      : table(testing::labelled_table(seed, {.depth = depth})) {
+  Frame(TableDepth depth, SensorModel sensor, std::uint64_t seed)
+      : table(testing::labelled_table(seed, {.depth = depth, .sensor = sensor})) {
     const Context host = Context::cpu();
     points = table.points(host);
     normals = estimate_normals(host, points);
@@ -130,12 +131,13 @@ double median_ratio(const std::vector<double>& theirs, const std::vector<double>
   return spread_of(ratios).median;
 }
 
-void compare(TableDepth depth, const std::string& name, std::vector<Row>& rows) {
+void compare(TableDepth depth, SensorModel sensor, const std::string& name,
+             std::vector<Row>& rows) {
   const Context context = Context::cpu();
   Score ours, planes, growing;
   std::vector<double> our_ms, plane_ms, growing_ms;
   for (const std::uint64_t seed : kSeeds) {
-    const Frame frame(depth, seed);
+    const Frame frame(depth, sensor, seed);
     Segmentation result;
     Labels labels;
     result = segment(context, frame.points, frame.normals);  // warms up
@@ -183,7 +185,7 @@ void compare(TableDepth depth, const std::string& name, std::vector<Row>& rows) 
 
 /// The same frame as a cloud in any order, which region growing takes it for.
 void time_cloud(std::vector<Row>& rows) {
-  const Frame frame(TableDepth::kExact, kSeeds[0]);
+  const Frame frame(TableDepth::kExact, SensorModel::kKinect, kSeeds[0]);
   const Context context = Context::cpu();
   const Buffer<Vec3f>& points = frame.points.pixels();
   const Buffer<Vec3f>& normals = frame.normals.pixels();
@@ -208,21 +210,69 @@ void time_cloud(std::vector<Row>& rows) {
                   ours.share(), theirs.share(), ours.share() >= theirs.share()});
 }
 
+struct Input {
+  const char* name;
+  TableDepth depth;
+  SensorModel sensor;
+};
+constexpr Input kInputs[] = {
+    {"exact depth", TableDepth::kExact, SensorModel::kKinect},
+    {"Kinect noise", TableDepth::kRaw, SensorModel::kKinect},
+    {"Kinect noise, filtered", TableDepth::kFiltered, SensorModel::kKinect},
+    {"independent noise", TableDepth::kRaw, SensorModel::kIndependent},
+    {"independent noise, filtered", TableDepth::kFiltered, SensorModel::kIndependent},
+};
+
+/// The faces that are found at several distances: the table of docs/segment.md.
+void count_faces(std::vector<Row>& rows) {
+  constexpr Input kMore[] = {
+      {"RealSense noise", TableDepth::kRaw, SensorModel::kRealsense},
+      {"RealSense noise, filtered", TableDepth::kFiltered, SensorModel::kRealsense}};
+  std::vector<Input> inputs(std::begin(kInputs), std::end(kInputs));
+  inputs.insert(inputs.end(), std::begin(kMore), std::end(kMore));
+  const Context context = Context::cpu();
+  for (const Input& input : inputs) {
+    for (const double distance_m : {0.6, 0.9, 1.4}) {
+      Score score;
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        const LabelledTable table = testing::labelled_table(
+            seed, {.depth = input.depth, .sensor = input.sensor, .distance_m = distance_m});
+        const Image<Vec3f> points = table.points(context);
+        const Segmentation found = segment(context, points, estimate_normals(context, points));
+        score.add(table, testing::match_faces(table, to_host(context, found.labels.pixels()),
+                                              found.regions));
+      }
+      char at[8];
+      std::snprintf(at, sizeof at, "%.1f m", distance_m);
+      const std::string where = std::string(", ") + input.name + " at " + at;
+      rows.push_back({"faces found of " + std::to_string(score.faces) + where,
+                      "",
+                      {},
+                      static_cast<double>(score.found),
+                      {},
+                      {}});
+    }
+  }
+}
+
 int run(const std::string& file) {
   std::vector<Row> rows;
-  compare(TableDepth::kExact, "exact depth", rows);
-  compare(TableDepth::kRaw, "Kinect noise", rows);
-  compare(TableDepth::kFiltered, "Kinect noise, filtered", rows);
+  for (const Input& input : kInputs) compare(input.depth, input.sensor, input.name, rows);
+  count_faces(rows);
   time_cloud(rows);
   publish("segment", list_devices().devices.front().name, rows, file);
   return 0;
 }
 
 std::vector<Contest> contests() {
-  const auto frame = std::make_shared<Frame>(TableDepth::kFiltered, kSeeds[0]);
-  return {{"segmentation, VGA, Kinect noise, filtered",
-           [frame] { segment(Context::cpu(), frame->points, frame->normals); },
-           {{"PCL OrganizedMultiPlaneSegmentation", [frame] { multi_plane(*frame); }}}}};
+  std::vector<Contest> all;
+  for (const Input& input : kInputs) {
+    const auto frame = std::make_shared<Frame>(input.depth, input.sensor, kSeeds[0]);
+    all.push_back({std::string("segmentation, VGA, ") + input.name,
+                   [frame] { segment(Context::cpu(), frame->points, frame->normals); },
+                   {{"PCL OrganizedMultiPlaneSegmentation", [frame] { multi_plane(*frame); }}}});
+  }
+  return all;
 }
 
 }  // namespace

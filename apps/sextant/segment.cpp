@@ -12,6 +12,7 @@
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/input/sensor_cloud.h"
 #include "apps/sextant/input/surface_input.h"
+#include "apps/sextant/picture/cloud_picture.h"
 #include "apps/sextant/subcommands.h"
 #include "apps/sextant/voting/saliency.h"
 #include "sextant/geometry/mesh.h"
@@ -167,13 +168,23 @@ void check_flags(const CLI::App& command, const std::string& file, bool organise
                                            : " has points in any order"));
 }
 
+/// The regions in their colours: as the camera sees them, or a map of points in any order.
+Image<Rgb8> picture_of(const Context& context, const Surface& surface,
+                       const std::vector<std::int32_t>& labels) {
+  if (surface.organised()) {
+    return label_map({labels.data(), surface.width, surface.height, surface.width, Device{}});
+  }
+  std::vector<Rgb8> colors(labels.size());
+  std::transform(labels.begin(), labels.end(), colors.begin(), label_color);
+  const Context host = Context::cpu();
+  return cloud_picture(copy(host, to_host(context, surface.points)), copy(host, colors));
+}
+
 void run(const CLI::App& flags, const SegmentCommand& command) {
   const Context context = context_for(command.common);
   StepTimes times;
   Surface surface = read_surface_input(context, command.input, times);
-  if (!command.picture.empty() || !command.labels.empty()) {
-    require_organised(surface, command.input.file);
-  }
+  if (!command.labels.empty()) require_organised(surface, command.input.file);
   check_flags(flags, command.input.file,
               command.saliency == SaliencySource::kNone && has_camera_rows(context, surface));
   const Regions found = find_regions(context, command, surface, times);
@@ -201,7 +212,7 @@ void run(const CLI::App& flags, const SegmentCommand& command) {
     result.wrote("labels", command.labels);
   }
   if (!command.picture.empty()) {
-    write_image(command.picture, label_map(labels));
+    write_image(command.picture, picture_of(context, surface, found.labels));
     result.wrote("picture", command.picture);
   }
   if (!command.output.empty()) {

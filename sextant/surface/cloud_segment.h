@@ -7,8 +7,7 @@
 namespace sextant {
 
 struct CloudSegmentOptions {
-  /// Points this near may be linked; 0 takes 1.25 cells of a grid with 4 points a cell, which makes
-  /// some 20 neighbours.
+  /// Points this near may be linked; 0 takes what makes some 20 neighbours in different places.
   float radius_m = 0.0f;
   float link_angle_rad = 0.17453293f;  ///< largest angle between the normals of linked points (10°)
   float link_offset = 0.3f;  ///< largest offset from the tangent planes, as a share of the radius
@@ -58,6 +57,8 @@ struct CloudSegmentation {
 /// With saliencies, only points whose stick saliency is the largest of the three are linked, and
 /// edges (plates) grow back. The sign of a normal does not matter. The area is the sum of each
 /// point's share of the disc of its neighbours: right inside a surface, too large along its rim.
+///
+/// Copies of points, and points far off all others, change nothing about the rest.
 ///
 /// Accuracy, sameness and CUDA as `segment`; the radius from the density is the same everywhere.
 /// Cost: mostly the search for neighbours; see docs/benchmarks.md. Waits for the device to learn

@@ -8,6 +8,7 @@
 
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/png.h"
+#include "sextant/render/label_colors.h"
 #include "tests/end_to_end/command_line.h"
 #include "tests/organised_scene.h"
 
@@ -110,7 +111,8 @@ TEST_F(SegmentCli, TableOnTheTerminal) {
 }
 
 TEST_F(SegmentCli, CloudInAnyOrder) {
-  const Outcome outcome = run("segment points.ply -o out.ply --json --device cpu");
+  const Outcome outcome =
+      run("segment points.ply -o out.ply --picture out.png --json --device cpu");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const json document = json::parse(outcome.out);
   EXPECT_EQ(document.at("organised"), false);
@@ -118,10 +120,19 @@ TEST_F(SegmentCli, CloudInAnyOrder) {
   EXPECT_EQ(document.at("regions")[0].at("kind"), "plane");
   EXPECT_EQ(document.at("regions")[1].at("kind"), "sphere");
   EXPECT_NEAR(document.at("regions")[1].at("radius_m").get<double>(), 0.06, 1e-3);
+  // A map of the points, each in the colour of its label.
+  const Image<Rgb8> picture = read_png(folder_ / "out.png");
+  EXPECT_EQ(std::max(picture.width(), picture.height()) / 100, 8);
+  const auto pixels_of = [&](std::int32_t label) {
+    const auto& pixels = picture.pixels().host();
+    return std::count(pixels.begin(), pixels.end(), label_color(label));
+  };
+  EXPECT_GT(pixels_of(1), 1000);
+  EXPECT_GT(pixels_of(2), 1000);
 }
 
 TEST_F(SegmentCli, RefusesWhatItCannotDo) {
-  const Outcome rows = run("segment points.ply --picture out.png");
+  const Outcome rows = run("segment points.ply --labels out.png");
   EXPECT_EQ(rows.status, 1);
   EXPECT_NE(rows.err.find("in no rows"), std::string::npos) << rows.err;
   const Outcome filter = run("segment points.ply --filter");

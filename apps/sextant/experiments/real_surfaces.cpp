@@ -43,6 +43,17 @@ const RealSet kSets[] = {
      "-depth.png",
      {640, 480, 1066.778, 1067.487, 312.9869, 241.3109, {}},
      1e-4},
+    {"Xtion, YCB-Video with labels",
+     "ycbv_frames/frames_gt",
+     "-depth.png",
+     {640, 480, 1066.778, 1067.487, 312.9869, 241.3109, {}},
+     1e-4},
+    {"Xtion, IC-BIN", "icbin_cups", ".png", {640, 480, 571.9737, 571.0073, 319.5, 239.5, {}}, 1e-3},
+    {"RealSense, packed bins",
+     "densely_packed_bins",
+     ".depth.png",
+     {640, 480, 615.9578, 615.9578, 308.1099, 246.3335, {}},
+     1.0 / 8000},
     {"RealSense, ViSP",
      "visp_rbt/depth",
      ".png",
@@ -66,8 +77,9 @@ fs::path data_folder() {
 std::vector<fs::path> frames_of(const RealSet& set, const fs::path& root) {
   std::vector<fs::path> files;
   if (!fs::is_directory(root / set.folder)) return files;
-  for (const auto& entry : fs::directory_iterator(root / set.folder)) {
-    if (entry.path().filename().string().ends_with(set.ending)) files.push_back(entry.path());
+  for (const auto& entry : fs::recursive_directory_iterator(root / set.folder)) {
+    const bool is_color = entry.path().parent_path().filename() == "rgb";
+    if (!is_color && entry.path().string().ends_with(set.ending)) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -98,6 +110,12 @@ RealFrame read_frame(const RealSet& set, const fs::path& path) {
   for (float& z_m : frame.depth_m.pixels().host()) {
     if (!(z_m > 0.1f && z_m < 20.0f)) z_m = NAN;  // some write 65535 for none
   }
+  std::string labels = path.string();
+  if (!labels.ends_with("-depth.png")) return frame;
+  labels.replace(labels.size() - 10, 10, "-label.png");
+  if (!fs::exists(labels)) return frame;
+  const Image<Rgb8> image = read_png(labels);
+  for (const Rgb8& color : image.pixels().host()) frame.object.push_back(color.x + 1);
   return frame;
 }
 

@@ -164,6 +164,33 @@ TEST(SegmentCloud, SaliencySaysWhereEdgesAre) {
   }
 }
 
+TEST(SegmentCloud, AFarPointAndCopiesChangeNothingAboutTheRest) {
+  const Points cloud = cube(testing::seed_of_test());
+  const std::size_t size = cloud.points.size();
+  Points far = cloud;
+  far.add({1e6, 0, 0}, {1, 0, 0}, 6);
+  Points doubled = cloud;
+  for (std::size_t i = 0; i < size; ++i) {
+    doubled.add(cast<double>(cloud.points[i]), cast<double>(cloud.normals[i]), cloud.part[i]);
+  }
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Found alone = segment_points(context, cloud);
+    ASSERT_EQ(alone.regions.size(), 6u);
+    const Found with_far = segment_points(context, far);
+    EXPECT_EQ(with_far.regions.size(), 6u);
+    EXPECT_TRUE(std::equal(alone.labels.begin(), alone.labels.end(), with_far.labels.begin()));
+    EXPECT_EQ(with_far.labels.back(), 0);
+    const Found twice = segment_points(context, doubled);
+    ASSERT_EQ(twice.regions.size(), 6u);
+    for (std::size_t r = 0; r < 6; ++r) {
+      EXPECT_EQ(twice.regions[r].points, 2 * alone.regions[r].points);
+      EXPECT_NEAR(twice.regions[r].area_m2, alone.regions[r].area_m2, 1e-6);
+    }
+    EXPECT_TRUE(std::equal(alone.labels.begin(), alone.labels.end(), twice.labels.begin()));
+  }
+}
+
 TEST(SegmentCloud, SameBitsOnEveryRunAndThreadCount) {
   const Points cloud = cube(testing::seed_of_test());
   std::optional<Found> first;

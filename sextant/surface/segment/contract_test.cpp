@@ -9,6 +9,7 @@
 #include "sextant/surface/normals.h"
 #include "tests/devices.h"
 #include "tests/error_message.h"
+#include "tests/instruction_sets.h"
 #include "tests/labelled_table.h"
 #include "tests/segmented_scenes.h"
 
@@ -54,6 +55,20 @@ TEST(SegmentContract, SameBitsOnEveryRunAndThreadCount) {
         }
       }
     }
+  }
+}
+
+TEST(SegmentContract, SameBitsOnEveryInstructionSet) {
+  const Context context = Context::cpu(2);
+  for (const TableDepth depth : {TableDepth::kExact, TableDepth::kRaw}) {
+    const testing::LabelledTable table = testing::labelled_table(
+        5, {.depth = depth, .width = 317, .height = 240, .focal_px = 262.5});
+    const Image<Vec3f> points = table.points(context);
+    const Image<Vec3f> normals = estimate_normals(context, points);
+    testing::expect_same_bits_on_every_set(
+        [&] { return to_host(context, segment(context, points, normals).labels.pixels()); });
+    testing::expect_same_bits_on_every_set(
+        [&] { return segment(context, points, normals).regions; });
   }
 }
 

@@ -119,6 +119,32 @@ SEXTANT_HD inline void add_to_moments(RegionMoments& m, const Vec3d& q, const Ve
   add_squares(m.normal_squares, n);
 }
 
+/// Adds the moments of other points, whose offsets begin `from` further on.
+SEXTANT_HD inline void add_moved(RegionMoments& to, const RegionMoments& other, const Vec3d& from) {
+  const double t[3] = {from.x, from.y, from.z};
+  const double n = other.count;
+  const double* sum = other.sum;
+  const auto square = [&](int i, int j) { return other.squares[i * (5 - i) / 2 + j]; };  // i <= j
+  to.points += other.points;
+  to.area_m2 += other.area_m2;
+  to.count += n;
+  int at_square = 0, at_cube = 0;
+  for (int i = 0; i < 3; ++i) {
+    to.sum[i] += sum[i] + n * t[i];
+    to.normals[i] += other.normals[i];
+    for (int j = i; j < 3; ++j) {
+      to.normal_squares[at_square] += other.normal_squares[at_square];
+      to.squares[at_square++] += square(i, j) + t[i] * sum[j] + t[j] * sum[i] + n * t[i] * t[j];
+      for (int k = j; k < 3; ++k) {
+        to.cubes[at_cube] += other.cubes[at_cube] + t[i] * square(j, k) + t[j] * square(i, k) +
+                             t[k] * square(i, j) + t[i] * t[j] * sum[k] + t[i] * t[k] * sum[j] +
+                             t[j] * t[k] * sum[i] + n * t[i] * t[j] * t[k];
+        ++at_cube;
+      }
+    }
+  }
+}
+
 /// Third moments about the mean, E[x_i x_j x_k].
 struct CentralCubes {
   double c[10];

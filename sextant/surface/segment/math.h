@@ -36,18 +36,21 @@ SEXTANT_HD inline PixelPitch operator+(const PixelPitch& a, const PixelPitch& b)
 SEXTANT_HD inline bool is_seen(const Vec3f& p) { return is_finite(p) && p.z > 0.0f; }
 
 /// The difference of the directions of two pixels along x or y, where both are points. Some rows
-/// are enough.
+/// are enough; the index counts the pixels of these.
 struct PixelPitchAt {
-  static constexpr int kRowsApart = 4;
+  static constexpr int kRowsApart = 8;
   const Vec3f* points;
   int width, height;
 
+  SEXTANT_HD std::int64_t pixels() const {
+    return std::int64_t{(height + kRowsApart - 1) / kRowsApart} * width;
+  }
   SEXTANT_HD PixelPitch operator()(std::int64_t index) const {
-    const int i = static_cast<int>(index);
+    const int row = static_cast<int>(index) / width;
+    const int u = static_cast<int>(index) - row * width;
+    const int v = row * kRowsApart;
+    const int i = v * width + u;
     PixelPitch pitch;
-    const int v = i / width;
-    const int u = i - v * width;
-    if (v % kRowsApart != 0) return pitch;
     const Vec3f p = points[i];
     if (!is_seen(p)) return pitch;
     if (u + 1 < width && is_seen(points[i + 1])) {
@@ -109,6 +112,10 @@ struct PixelSurface {
   SEXTANT_HD double most_deviation_m(double z_m, double pixels) const {
     return kMostDeviation * tolerance_m(z_m) * std::sqrt(warp_share(pixels));
   }
+  /// What no model can leave less than. A depth at which only bent things are seen seems noisy.
+  SEXTANT_HD double least_deviation_m(double z_m) const {
+    return double{noise->least_inverse_m} * z_m * z_m;
+  }
 
   /// The angle between normals on either side that a facing surface may have: the crease, or the
   /// noise of two normals. A 7 × 7 window's normal errs by σ over √(Σ u²) = 14 pixels.
@@ -138,8 +145,7 @@ struct PixelSurface {
     return is_seen(points[i]) && (patch[i] >= 0 || is_finite(normals[i]));
   }
 
-  /// `valid` is negative for pixels without point or normal.
-  SEXTANT_HD bool on_crease(int i, const std::int32_t* valid) const {
+  SEXTANT_HD bool on_crease(int i) const {
     const int v = i / width;
     const int u = i - v * width;
     const float z_m = points[i].z;
@@ -151,7 +157,7 @@ struct PixelSurface {
     const auto is_near = [&](int other_u, int other_v) {
       if (other_u < 0 || other_v < 0 || other_u >= width || other_v >= height) return false;
       const int j = other_v * width + other_u;
-      return valid[j] >= 0 && std::abs(dot(normals[i], points[j] - points[i])) <= nearby_m;
+      return is_valid(j) && std::abs(dot(normals[i], points[j] - points[i])) <= nearby_m;
     };
     const int directions[4][2] = {{1, 0}, {0, 1}, {1, 1}, {1, -1}};
     for (int d = 0; d < 4; ++d) {
@@ -169,19 +175,20 @@ struct PixelSurface {
     return false;
   }
 
-  /// Whether the pixel lies on no crease; its area as well, which clouds find on the way.
-  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid, float& area_m2) const {
-    area_m2 = point_area_m2(i);
-    return !on_crease(static_cast<int>(i), valid);
+  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t*, float*) const {
+    return !on_crease(static_cast<int>(i));
   }
 
   /// A pixel's share of the surface: the solid angle of the pixel over the cosine of the slant,
-  /// which is taken to be at most 87°.
-  SEXTANT_HD float point_area_m2(std::int64_t i) const {
+  /// which is taken to be at most 87°. Without a normal the pixel is taken to face the camera.
+  SEXTANT_HD float point_area_m2(std::int64_t i, const float*) const {
+    constexpr float kLeastCosine = 0.05f;
     const Vec3f p = points[i];
-    // Without a normal the pixel is taken to face the camera.
-    const float across = is_finite(normals[i]) ? std::abs(dot(normals[i], p)) : norm(p);
-    const float along = max_of(across, 0.05f * norm(p));
+    const float away_sq = norm_sq(p);
+    float along = std::abs(dot(normals[i], p));
+    if (!(along * along >= kLeastCosine * kLeastCosine * away_sq)) {
+      along = (is_finite(normals[i]) ? kLeastCosine : 1.0f) * std::sqrt(away_sq);
+    }
     return p.z * p.z * p.z / along * pixel->x * pixel->y;
   }
 
@@ -262,13 +269,17 @@ struct PixelSurface {
     if (i - v * width + 1 < width) f(i + 1);
     if (v + 1 < height) f(i + width);
   }
-  /// The pairs across one missing pixel: some sensors leave lines out.
+  /// The pixels of the same patch beyond one missing pixel, to the right and below: some sensors
+  /// leave lines out.
   template <class Function>
-  SEXTANT_HD void each_pair_across_a_gap(std::int64_t index, Function&& f) const {
-    const int i = static_cast<int>(index);
-    const int v = i / width;
-    if (i - v * width + 2 < width && !is_seen(points[i + 1])) f(i + 2);
-    if (v + 2 < height && !is_seen(points[i + width])) f(i + 2 * width);
+  SEXTANT_HD void each_beyond_a_gap(int i, Function&& f) const {
+    const std::int32_t own = patch[i];
+    const int pixels = width * height;
+    const auto goes_on = [&](int gap, int j) {
+      return j < pixels && patch[gap] < 0 && patch[j] == own && !is_seen(points[gap]);
+    };
+    if (goes_on(i + 1, i + 2) && i % width + 2 < width) f(i + 2);
+    if (goes_on(i + width, i + 2 * width)) f(i + 2 * width);
   }
 };
 
@@ -287,29 +298,33 @@ struct CloudSurface {
 
   SEXTANT_HD std::int64_t size() const { return grid.size; }
   SEXTANT_HD std::int32_t patch_of(std::int64_t) const { return -1; }
-  SEXTANT_HD float point_area_m2(std::int64_t) const { return 0.0f; }  // is_smooth finds it
+  SEXTANT_HD float point_area_m2(std::int64_t i, const float* area_m2) const { return area_m2[i]; }
   SEXTANT_HD double most_deviation_m(double z_m, double) const {
     return kMostDeviation * tolerance_m(z_m);
   }
+  SEXTANT_HD double least_deviation_m(double) const { return 0.0; }
   SEXTANT_HD double tolerance_m(double) const {
     return double{options.fit_tolerance} * double{options.radius_m};
   }
   SEXTANT_HD bool is_valid(std::int64_t i) const {
     return is_finite(points[i]) && is_finite(normals[i]);
   }
-  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid, float& area_m2) const {
-    float sum = 0.0f;
-    float count = 0.0f;
-    for_each_neighbour(grid, points[i], options.radius_m, [&](const GridPoint& q, float) {
+  /// Whether a point lies on no crease; finds its area on the way. `valid` is negative for points
+  /// without place or normal.
+  SEXTANT_HD bool is_smooth(std::int64_t i, const std::int32_t* valid, float* area_m2) const {
+    double sum = 0.0;  // of many digits, so that the order of the neighbours does not matter
+    float count = 0.0f, copies = 0.0f;
+    for_each_neighbour(grid, points[i], options.radius_m, [&](const GridPoint& q, float away_sq) {
       if (valid[q.index] < 0) return;
       // |n - m|² for the sign of m that is nearer.
-      sum += max_of(0.0f, 2.0f - 2.0f * std::abs(dot(normals[i], normals[q.index])));
+      sum += double{max_of(0.0f, 2.0f - 2.0f * std::abs(dot(normals[i], normals[q.index])))};
       count += 1.0f;
+      copies += away_sq == 0.0f ? 1.0f : 0.0f;
     });
-    area_m2 = 3.1415927f * options.radius_m * options.radius_m / count;
+    area_m2[i] = 3.1415927f * options.radius_m * options.radius_m / max_of(count, 1.0f);
     if (stick != nullptr) return stick[i] > plate[i] && stick[i] > ball[i];
     const float limit = options.normal_spread_rad;
-    return sum <= limit * limit * (count - 1.0f);
+    return sum <= double{limit * limit * (count - copies)};
   }
   SEXTANT_HD bool linked(int i, int j) const {
     const Vec3f d = points[j] - points[i];

@@ -36,6 +36,7 @@ SEXTANT_HD inline float noise_of_bin(int bin) {
 /// The deviation of inverse depth that the sensor causes, in 1/m, at every depth.
 struct NoiseLevels {
   float inverse_m[kDepthBins];
+  float least_inverse_m;
 
   SEXTANT_HD float at(float z_m) const { return inverse_m[depth_bin(z_m)]; }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/surface/segment/patches.h"
+#include "sextant/surface/segment/patch_pairs.h"
 #include "sextant/surface/segment/union_find.h"
 
 // From patches to pixels: patches that go on in each other become one group, and every pixel gets
@@ -14,6 +14,16 @@ inline constexpr double kLeastFlatCells = 12;
 inline constexpr double kLeastStrongCells = 16;
 inline constexpr double kLeastGroupCells = 2.7;
 
+/// How far a model's normals turn from one end of its patch to the other, in rad.
+SEXTANT_HD inline double turn_rad(const PatchSums& sums, const PatchModel& model,
+                                  const PixelSize& pixel) {
+  const double* t = model.terms;
+  const double bend = std::abs(t[3] + t[5]) + std::hypot(t[3] - t[5], t[4]);
+  const double per_slope = 1.0 / (sums.mean_d() * 0.5 * (double{pixel.x} + double{pixel.y}));
+  const double slope = std::hypot(t[1], t[2]) * per_slope;
+  return 2 * bend * half_length(sums) * per_slope / (1 + slope * slope);
+}
+
 /// The models that patches end with.
 struct FinishPatch {
   PatchState s;
@@ -21,6 +31,7 @@ struct FinishPatch {
   SEXTANT_HD void operator()(std::int64_t cell) const {
     s.group[cell] = static_cast<std::int32_t>(cell);
     s.group_pixels[cell] = 0;
+    s.best[cell] = kNoEdge;
     if (s.root[cell] != cell) return;
     const PatchSums& sums = s.sums[cell];
     const double tolerance = inverse_tolerance(*s.noise, *pixel, sums.mean_d());
@@ -29,13 +40,16 @@ struct FinishPatch {
     bool flat = sums.count() >= kLeastFlatCells * kCellPixels;
     if (sums.count() >= kLeastBentPixels) {
       const PatchModel bent = fitted<kQuadraticTerms>(sums);
-      // A plane leaves hardly more than a quadratic where there is nothing but noise and warp.
+      // A plane leaves hardly more than a quadratic where there is nothing but noise and warp; and
+      // what turns so little is a warped plane, however well it is measured.
       constexpr double kWorse = 1.3;
       constexpr double kWarp_sq = 0.5;
+      constexpr double kMostTurn_rad = 0.12;
       if (bent.ok) {
         const double left = mean_square<kQuadraticTerms>(sums, bent);
         const double most = kWorse * left + kWarp_sq * tolerance * tolerance;
-        flat = flat && mean_square<kPlaneTerms>(sums, plane) <= most;
+        flat = flat && (mean_square<kPlaneTerms>(sums, plane) <= most ||
+                        turn_rad(sums, bent, *pixel) <= kMostTurn_rad);
         model = bent;
       }
     }
@@ -100,7 +114,9 @@ struct TestEdge {
 };
 
 /// Joins patches that go on in each other along most of what they have in common; in the order of
-/// pairs.
+/// pairs. A patch of a few cells may be the blend of two bodies in the hollow where one stands on
+/// the other, and seem to go on in both: it only notes the partner with whom it has the most in
+/// common.
 struct JoinPair {
   PatchState s;
   SEXTANT_HD void operator()(std::int64_t place) const {
@@ -112,8 +128,33 @@ struct JoinPair {
       ++edges;
     }
     if (smooth < 2 || 10 * smooth < 7 * edges) return;
-    join(s.group, static_cast<std::int32_t>(pair >> 32),
-         static_cast<std::int32_t>(pair & 0xffffffffu));
+    const std::int32_t a = static_cast<std::int32_t>(pair >> 32);
+    const std::int32_t b = static_cast<std::int32_t>(pair & 0xffffffffu);
+    const bool small_a = is_small(a), small_b = is_small(b);
+    if (!small_a && !small_b) join(s.group, a, b);
+    if (small_a) note(a, b, smooth);
+    if (small_b) note(b, a, smooth);
+  }
+
+ private:
+  static constexpr double kLeastLinkingCells = 4;
+  SEXTANT_HD bool is_small(std::int32_t root) const {
+    return s.patches[root].pixels < kLeastLinkingCells * kCellPixels;
+  }
+  /// The most edges first, of equal ones the lower root.
+  SEXTANT_HD void note(std::int32_t small, std::int32_t partner, std::int64_t smooth) const {
+    keep_least(s.best + small, static_cast<std::uint64_t>(INT32_MAX - smooth) << 32 |
+                                   static_cast<std::uint32_t>(partner));
+  }
+};
+
+/// A small patch joins the one partner that it noted.
+struct JoinSmall {
+  PatchState s;
+  SEXTANT_HD void operator()(std::int64_t cell) const {
+    if (s.root[cell] != cell || s.best[cell] == kNoEdge) return;
+    join(s.group, static_cast<std::int32_t>(cell),
+         static_cast<std::int32_t>(s.best[cell] & 0xffffffffu));
   }
 };
 

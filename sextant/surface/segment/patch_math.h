@@ -52,19 +52,45 @@ inline constexpr int kOrder = kTerms == kPlaneTerms ? 1 : 2;
 template <int kTerms>
 inline constexpr int kPowers = kTerms == kPlaneTerms ? 6 : 15;
 
-/// The same pixels' sums about another origin; those that a model of kTerms needs.
-template <int kTerms = kQuadraticTerms>
-SEXTANT_HD PatchSums shifted(PatchSums sums, double x, double y, double d) {
+/// The same pixels' sums about another origin.
+SEXTANT_HD inline PatchSums shifted(PatchSums sums, double x, double y, double d) {
   const double by_d = sums.d - d;
-  shift_powers<2 * kOrder<kTerms>>(sums.powers, sums.x - x, sums.y - y);
-  shift_powers<kOrder<kTerms>>(sums.inverse, sums.x - x, sums.y - y);
+  shift_powers<2 * kOrder<kQuadraticTerms>>(sums.powers, sums.x - x, sums.y - y);
+  shift_powers<kOrder<kQuadraticTerms>>(sums.inverse, sums.x - x, sums.y - y);
   sums.inverse_sq += by_d * (2 * sums.inverse[0] + by_d * sums.powers[0]);
-  for (int k = 0; k < kTerms; ++k) sums.inverse[k] += by_d * sums.powers[k];
+  for (int k = 0; k < kQuadraticTerms; ++k) sums.inverse[k] += by_d * sums.powers[k];
   sums.x = x;
   sums.y = y;
   sums.d = d;
   return sums;
 }
+
+/// Those sums of a patch that a model of kTerms needs.
+template <int kTerms>
+struct ModelSums {
+  double powers[kPowers<kTerms>];
+  double inverse[kTerms];
+  double inverse_sq;
+
+  SEXTANT_HD explicit ModelSums(const PatchSums& sums) : inverse_sq(sums.inverse_sq) {
+    for (int k = 0; k < kPowers<kTerms>; ++k) powers[k] = sums.powers[k];
+    for (int k = 0; k < kTerms; ++k) inverse[k] = sums.inverse[k];
+  }
+  SEXTANT_HD double count() const { return powers[0]; }
+
+  /// Moves the origin from one that lies (by_x, by_y, by_d) further on.
+  SEXTANT_HD void move(double by_x, double by_y, double by_d) {
+    shift_powers<2 * kOrder<kTerms>>(powers, by_x, by_y);
+    shift_powers<kOrder<kTerms>>(inverse, by_x, by_y);
+    inverse_sq += by_d * (2 * inverse[0] + by_d * powers[0]);
+    for (int k = 0; k < kTerms; ++k) inverse[k] += by_d * powers[k];
+  }
+  SEXTANT_HD void add(const ModelSums& other) {
+    for (int k = 0; k < kPowers<kTerms>; ++k) powers[k] += other.powers[k];
+    for (int k = 0; k < kTerms; ++k) inverse[k] += other.inverse[k];
+    inverse_sq += other.inverse_sq;
+  }
+};
 
 /// Sums about the mean: fits of far-reaching patches lose the fewest digits there.
 SEXTANT_HD inline PatchSums centred(const PatchSums& sums) {
@@ -73,10 +99,9 @@ SEXTANT_HD inline PatchSums centred(const PatchSums& sums) {
 }
 
 /// Adds the sums of other pixels about the same origin.
-template <int kTerms = kQuadraticTerms>
-SEXTANT_HD void add_sums(PatchSums& to, const PatchSums& other) {
-  for (int k = 0; k < kPowers<kTerms>; ++k) to.powers[k] += other.powers[k];
-  for (int k = 0; k < kTerms; ++k) to.inverse[k] += other.inverse[k];
+SEXTANT_HD inline void add_sums(PatchSums& to, const PatchSums& other) {
+  for (int k = 0; k < kPowers<kQuadraticTerms>; ++k) to.powers[k] += other.powers[k];
+  for (int k = 0; k < kQuadraticTerms; ++k) to.inverse[k] += other.inverse[k];
   to.inverse_sq += other.inverse_sq;
 }
 
@@ -93,8 +118,8 @@ SEXTANT_HD constexpr int product(int i, int j) {
   return monomial(x[i] + x[j], y[i] + y[j]);
 }
 
-template <int kTerms>
-SEXTANT_HD PatchModel fitted(const PatchSums& sums) {
+template <int kTerms, class Sums>
+SEXTANT_HD PatchModel fitted(const Sums& sums) {
   SymN<double, kTerms> matrix;
   double right[kTerms];
   for (int i = 0; i < kTerms; ++i) {
@@ -111,8 +136,8 @@ SEXTANT_HD PatchModel fitted(const PatchSums& sums) {
 }
 
 /// The mean square of what a model about the same origin leaves of a patch.
-template <int kTerms>
-SEXTANT_HD double mean_square(const PatchSums& sums, const PatchModel& model) {
+template <int kTerms, class Sums>
+SEXTANT_HD double mean_square(const Sums& sums, const PatchModel& model) {
   double square = sums.inverse_sq;
   for (int i = 0; i < kTerms; ++i) {
     double row = 0;

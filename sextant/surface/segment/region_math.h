@@ -8,11 +8,13 @@
 
 namespace sextant::detail::segment {
 
+/// What a sphere or cylinder may leave of what the plane leaves. The plane is simpler, so that
+/// noise alone must not beat it.
+inline constexpr double kCurvedMargin = 0.6;
+
 SEXTANT_HD inline bool is_curved_model(const RegionFit& fit, double radius_m, double rms_m) {
-  // The plane is simpler, so that noise alone must not beat it.
-  constexpr double kMargin = 0.6;
   return radius_m > 0 && radius_m <= kMostRadius * fit.extent_m && rms_m <= fit.most_deviation_m &&
-         rms_m <= kMargin * fit.plane_rms_m;
+         rms_m <= kCurvedMargin * fit.plane_rms_m;
 }
 
 SEXTANT_HD inline SurfaceKind kind_of(const RegionFit& fit) {

@@ -64,7 +64,7 @@ struct KeyPoint {
   SegmentState s;
   SEXTANT_HD void operator()(std::int64_t i) const {
     const std::int32_t root = s.current_root(i);
-    s.root[i] = root;
+    s.region[i] = root;
     s.keys[i] = static_cast<std::uint32_t>(root >= 0 ? root : s.n);
     s.order[i] = static_cast<std::uint32_t>(i);
   }
@@ -96,6 +96,15 @@ struct PlaceRegion {
   }
 };
 
+/// Until here `region` holds roots.
+struct NameRegion {
+  SegmentState s;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const std::int32_t root = s.region[i];
+    if (root >= 0) s.region[i] = s.region_of_root[root];
+  }
+};
+
 struct ClearRegionSlot {
   SegmentState s;
   SEXTANT_HD void operator()(std::int64_t slot) const { s.slot_region[slot] = -1; }
@@ -114,7 +123,7 @@ struct RankRegion {
   SEXTANT_HD void operator()(std::int64_t region) const {
     const std::int32_t r = static_cast<std::int32_t>(region);
     s.ranked[r] = static_cast<std::uint32_t>(r);
-    s.ranking[r] = r < s.regions() ? ranking_of(s, r) : ~std::uint64_t{0};
+    s.ranking[r] = ranking_of(s, r);
   }
 };
 
@@ -220,12 +229,27 @@ struct CudaSteps {
     for_each(context, count, function);
   }
 
+  template <class Function>
+  static void each_cell_of_pixels(const Context& context, std::int64_t count,
+                                  const Function& function) {
+    for_each(context, count, function);
+  }
+  template <class Function>
+  static void each_short(const Context& context, std::int64_t count, const Function& function) {
+    for_each(context, count, function);
+  }
+
   /// Whether any joined another is known on the device alone.
   template <int kTerms>
-  static bool add_joining(const Context& context, const PatchState& s, int round) {
-    add_joining_kernel<kTerms><<<1, kJoinThreads, 0, cuda_stream(context)>>>(s, round);
-    check_launch("segment: add_joining");
-    return true;
+  static void join_patches(const Context& context, const PatchState& s, const PixelSize* pixel,
+                           int most_rounds) {
+    for (int round = 0; round < most_rounds; ++round) {
+      for_each(context, 2 * std::int64_t{s.cells}, RateEdge<kTerms>{s, pixel, round});
+      for_each(context, s.cells, ChooseTarget{s});
+      add_joining_kernel<kTerms><<<1, kJoinThreads, 0, cuda_stream(context)>>>(s, round);
+      check_launch("segment: add_joining");
+      for_each(context, s.cells, FollowRoot{s});
+    }
   }
 
   template <class Surface>
@@ -233,12 +257,8 @@ struct CudaSteps {
     for_each(context, s.n, LinkPoint<Surface>{surface, s});
   }
 
-  static void flatten(const Context& context, const SegmentState& s) {
-    for_each(context, s.n, FlattenPoint{s});
-  }
-
   static void keep_large(const Context& context, const SegmentState& s, int min_points) {
-    flatten(context, s);
+    for_each(context, s.n, FlattenPoint{s});
     for_each(context, s.n, ClearCount{s});
     const int blocks = (s.n + kForEachBlock - 1) / kForEachBlock;
     if (blocks > 0) {
@@ -269,6 +289,7 @@ struct CudaSteps {
     exclusive_scan<std::int32_t>(context, {s.counts, s.n, device}, {s.ranks, s.n + 1, device},
                                  workspace);
     for_each(context, s.n, PlaceRegion{s});
+    for_each(context, s.n, NameRegion{s});
     for_each(context, s.slots, ClearRegionSlot{s});
     for_each(context, s.most, PlaceSlots{s});
   }

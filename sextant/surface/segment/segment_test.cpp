@@ -238,15 +238,52 @@ TEST(Segment, TakesTheNoiseFromTheFrame) {
   }
 }
 
+/// On exact depth all pairs of cells of a plane fit alike: it must be one region all the same.
+TEST(Segment, AnExactPlaneIsOneRegion) {
+  const OrganisedScene scene = testing::look_at(testing::PlaneSurface{0.9, {0.3, -0.4, -1}},
+                                                {.width = 320, .height = 240, .focal_px = 262.5});
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Found found = segment_scene(context, scene, normals_of(scene));
+    ASSERT_EQ(found.regions.size(), 1u);
+    EXPECT_EQ(found.regions[0].points, 320 * 240);
+    EXPECT_EQ(found.regions[0].kind, SurfaceKind::kPlane);
+    EXPECT_LT(found.regions[0].rms_m, 1e-6f);
+  }
+}
+
+/// A depth at which only slats are seen has no flat window: the noise there is not what planes
+/// through slats leave, or a chair would be one with the table behind it.
+TEST(Segment, SlatsDoNotSeemNoisy) {
+  const auto surface = [](const Vec3d& ray) -> std::optional<testing::Hit> {
+    const bool is_slat = ray.x < 0 && std::fmod(ray.y + 10, 0.06) < 0.03;
+    return testing::PlaneSurface{is_slat ? 1.35 : 2.0, {0.2, 0.1, -1}}(ray);
+  };
+  const OrganisedScene scene = testing::look_at(
+      surface, {.width = 640, .height = 480, .noise_m = 0.002, .seed = testing::seed_of_test()});
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Found found = segment_scene(context, scene, normals_of(scene));
+    for (int v = 0; v < 480; ++v) {
+      for (int u = 0; u < 640; ++u) {
+        const float z_m = scene.points[static_cast<std::size_t>(v * 640 + u)].z;
+        const std::int32_t label = found.at(u, v, 640);
+        if (label == found.at(600, 240, 640)) {
+          ASSERT_GT(z_m, 1.6f) << u << " " << v;
+        }
+      }
+    }
+  }
+}
+
 /// Regions by a flood fill over the same links, without growth and joining.
 std::vector<std::int32_t> flood_fill(const PixelSurface& surface, int min_points) {
   const std::int64_t n = surface.size();
   std::vector<std::int32_t> valid, smooth;
   for (std::int64_t i = 0; i < n; ++i) valid.push_back(surface.is_valid(i) ? 0 : -1);
   for (std::int64_t i = 0; i < n; ++i) {
-    float area_m2 = 0;
     smooth.push_back(valid[static_cast<std::size_t>(i)] == 0 &&
-                     surface.is_smooth(i, valid.data(), area_m2));
+                     surface.is_smooth(i, nullptr, nullptr));
   }
   // A smooth point between two on a crease is a gap in it.
   std::vector<std::int32_t> gaps;
@@ -307,9 +344,9 @@ TEST(Segment, RegionsAreThoseOfAFloodFill) {
                                .merge_angle_rad = 0};
   PixelPitch pitch;
   PixelSize pixel;
-  transform_reduce(Context::cpu(1), static_cast<std::int64_t>(scene.points.size()),
-                   PixelPitchAt{scene.points.data(), scene.width, scene.height}, detail::Add{},
-                   PixelPitch{}, View<PixelPitch>{&pitch, 1, {}});
+  const PixelPitchAt pitch_at{scene.points.data(), scene.width, scene.height};
+  transform_reduce(Context::cpu(1), pitch_at.pixels(), pitch_at, detail::Add{}, PixelPitch{},
+                   View<PixelPitch>{&pitch, 1, {}});
   FinishPitch{&pitch, &pixel}(0);
   EXPECT_NEAR(pixel.x * 525, 1, 1e-5);
   EXPECT_NEAR(pixel.y * 525, 1, 1e-5);

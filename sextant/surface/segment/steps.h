@@ -17,11 +17,11 @@ struct SegmentState {
   std::int32_t slots = 0;  ///< room for slices of regions
 
   std::uint8_t* flags = nullptr;           ///< n; PointFlag
-  float* area_m2 = nullptr;                ///< n; of points with a flag
+  float* area_m2 = nullptr;                ///< n; of a cloud's points; null for images
   std::int32_t* parent = nullptr;          ///< n; -1 for points that no region begins with
   std::int32_t* source = nullptr;          ///< n; the smooth point that a label comes from, or -1
   std::int32_t* source_before = nullptr;   ///< n; of the round before (CUDA); points left (CPU)
-  std::int32_t* root = nullptr;            ///< n; of the region of a point, or -1
+  std::int32_t* region = nullptr;          ///< n; of each point, or -1; after `gather`
   std::int32_t* region_of_root = nullptr;  ///< n
   std::int32_t* counts = nullptr;          ///< n; scratch
   std::int32_t* ranks = nullptr;           ///< n + 1; scratch; the last is the number of regions
@@ -31,12 +31,16 @@ struct SegmentState {
   std::int32_t* region_first = nullptr;    ///< most + 1; into `order`
   std::int32_t* slot_region = nullptr;     ///< slots; -1 for none
   double* partial = nullptr;               ///< slots × kMostRegionSums
+  std::int32_t* leader = nullptr;          ///< most; the forest of regions that are one plane
+  RegionMoments* moments = nullptr;        ///< most
   RegionFit* fits = nullptr;               ///< most
   std::uint64_t* ranking = nullptr;        ///< most; CUDA only
   std::uint32_t* ranked = nullptr;         ///< most; regions, the largest first
   std::int32_t* numbers = nullptr;         ///< most + 1; label of each region
 
   SEXTANT_HD std::int32_t regions() const { return ranks[n]; }
+  /// Whether a region is no part of another.
+  SEXTANT_HD bool leads(std::int32_t r) const { return r < regions() && leader[r] == r; }
   SEXTANT_HD std::int32_t current_root(std::int64_t i) const {
     return source[i] >= 0 ? parent[source[i]] : -1;
   }
@@ -54,7 +58,7 @@ SEXTANT_HD inline std::int32_t slices_of(const SegmentState& s, std::int32_t r) 
   return (size + kSliceLength - 1) / kSliceLength;
 }
 
-/// Points that have all they need are their own parents, for now.
+/// Clouds: points that have all they need are their own parents, for now.
 template <class Surface>
 struct FindValid {
   Surface surface;
@@ -69,13 +73,21 @@ struct FlagPoint {
   Surface surface;
   SegmentState s;
   SEXTANT_HD void operator()(std::int64_t i) const {
-    if (s.parent[i] < 0) {
-      s.flags[i] = kNoPoint;
-    } else if (surface.patch_of(i) >= 0) {
+    if (surface.patch_of(i) >= 0) {
       s.flags[i] = kSmooth;
-      s.area_m2[i] = surface.point_area_m2(i);
+    } else if (!is_valid(i)) {
+      s.flags[i] = kNoPoint;
     } else {
-      s.flags[i] = surface.is_smooth(i, s.parent, s.area_m2[i]) ? kSmooth : kOnCrease;
+      s.flags[i] = surface.is_smooth(i, s.parent, s.area_m2) ? kSmooth : kOnCrease;
+    }
+  }
+
+ private:
+  SEXTANT_HD bool is_valid(std::int64_t i) const {
+    if constexpr (Surface::kHasPatches) {
+      return surface.is_valid(i);
+    } else {
+      return s.parent[i] >= 0;
     }
   }
 };
@@ -114,9 +126,7 @@ SEXTANT_HD bool belong_together(const Surface& surface, const SegmentState& s, s
 SEXTANT_HD inline void link_across_gaps(const PixelSurface& surface, const SegmentState& s,
                                         std::int32_t i) {
   if (surface.patch_of(i) < 0) return;
-  surface.each_pair_across_a_gap(i, [&](std::int32_t j) {
-    if (surface.patch_of(j) == surface.patch_of(i)) join(s.parent, i, j);
-  });
+  surface.each_beyond_a_gap(i, [&](std::int32_t j) { join(s.parent, i, j); });
 }
 
 template <class Surface>
@@ -154,37 +164,45 @@ SEXTANT_HD std::int32_t nearest_source(const Surface& surface, const std::int32_
   return best;
 }
 
+/// What a region's moments tell of it.
+template <class Surface>
+SEXTANT_HD RegionFit fit_of(const Surface& surface, const RegionMoments& moments,
+                            const Vec3d& origin, bool with_curved) {
+  const double depth_m = origin.z + moments.sum[2] / max_of(moments.count, 1.0);
+  RegionFit fit = fit_from_moments(moments, origin, surface.tolerance_m(depth_m), with_curved);
+  fit.most_deviation_m = surface.most_deviation_m(depth_m, moments.count);
+  // A plane that leaves little more than noise is one, whatever its normals: see is_curved_model.
+  if (!(kCurvedMargin * fit.plane_rms_m > surface.least_deviation_m(depth_m))) {
+    fit.curved.has_sphere = fit.curved.has_cylinder = false;
+  }
+  return fit;
+}
+
 /// What is summed over a region's points: its moments, then the residuals of its models.
-template <class Surface, bool kFinal>
+template <class Surface>
 struct MomentsOfPoint {
   using Sums = RegionMoments;
   Surface surface;
   SegmentState s;
 
   SEXTANT_HD bool wanted(std::int32_t) const { return true; }
+  static constexpr bool kWithParts = false;
   /// What `add` needs to know of a region: where its offsets begin.
   SEXTANT_HD Vec3d region(std::int32_t r) const {
     return cast<double>(surface.points[s.region_root[r]]);
   }
   SEXTANT_HD void add(const Vec3d& origin, std::int32_t i, RegionMoments& sums) const {
     sums.points += 1.0;
-    if constexpr (kFinal) sums.area_m2 += double{s.area_m2[i]};
+    sums.area_m2 += double{surface.point_area_m2(i, s.area_m2)};
     if (s.source[i] != i) return;
     // Pixels of a patch may lack a normal.
     const Vec3f normal = surface.normals[i];
     const Vec3d q = cast<double>(surface.points[i]) - origin;
-    const Vec3d n = is_finite(normal) ? cast<double>(normal) : Vec3d{};
-    if constexpr (kFinal) {
-      add_to_moments(sums, q, n);
-    } else {
-      add_to_plane_moments(sums, q, n);
-    }
+    add_to_moments(sums, q, is_finite(normal) ? cast<double>(normal) : Vec3d{});
   }
   SEXTANT_HD void finish(std::int32_t r, const RegionMoments& sums) const {
-    const Vec3d origin = region(r);
-    const double depth_m = origin.z + sums.sum[2] / max_of(sums.count, 1.0);
-    s.fits[r] = fit_from_moments(sums, origin, surface.tolerance_m(depth_m), kFinal);
-    s.fits[r].most_deviation_m = surface.most_deviation_m(depth_m, sums.count);
+    s.moments[r] = sums;
+    s.fits[r] = fit_of(surface, sums, region(r), false);
   }
 };
 
@@ -204,6 +222,7 @@ struct SidesOfPlane {
   SegmentState s;
   double shrink;  ///< of the average distance that is near
 
+  static constexpr bool kWithParts = false;
   SEXTANT_HD bool wanted(std::int32_t r) const {
     return s.fits[r].plane_rms_m > s.fits[r].most_deviation_m;
   }
@@ -233,8 +252,8 @@ struct PartPoint {
   SEXTANT_HD void operator()(std::int64_t i) const {
     if (s.parent[i] < 0) return;
     s.parent[i] = static_cast<std::int32_t>(i);
-    if (s.root[i] < 0) return;
-    const RegionFit& fit = s.fits[s.region_of_root[s.root[i]]];
+    if (s.region[i] < 0) return;
+    const RegionFit& fit = s.fits[s.region[i]];
     if (fit.parts && !(std::abs(plane_distance(surface, fit, i)) <= kFar)) s.flags[i] = kApart;
   }
 };
@@ -242,101 +261,21 @@ struct PartPoint {
 template <class Surface>
 struct ResidualsOfPoint {
   using Sums = RegionResiduals;
+  static constexpr bool kWithParts = true;
   Surface surface;
   SegmentState s;
 
   SEXTANT_HD bool wanted(std::int32_t r) const {
-    const CurvedModels& models = s.fits[r].curved;
+    const CurvedModels& models = s.fits[s.leader[r]].curved;
     return models.has_sphere || models.has_cylinder;
   }
-  SEXTANT_HD CurvedModels region(std::int32_t r) const { return s.fits[r].curved; }
+  SEXTANT_HD CurvedModels region(std::int32_t r) const { return s.fits[s.leader[r]].curved; }
   SEXTANT_HD void add(const CurvedModels& models, std::int32_t i, RegionResiduals& sums) const {
     if (s.source[i] != i) return;
     add_to_residuals(sums, models, cast<double>(surface.points[i]) - models.origin);
   }
   SEXTANT_HD void finish(std::int32_t r, const RegionResiduals& sums) const {
     improve(s.fits[r], sums);
-  }
-};
-
-/// Which points of `order` a slot covers.
-struct SliceRange {
-  std::int32_t begin, end;
-};
-SEXTANT_HD inline SliceRange slice_range(const SegmentState& s, std::int32_t slot, std::int32_t r) {
-  const std::int32_t begin = s.region_first[r] + (slot - first_slot(s, r)) * kSliceLength;
-  return {begin, min_of(begin + kSliceLength, s.region_first[r + 1])};
-}
-
-/// Adds up a region's slices in their order.
-template <class Step>
-struct FinishRegion {
-  Step step;
-  SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t region) const {
-    const std::int32_t r = static_cast<std::int32_t>(region);
-    if (r >= s.regions() || !step.wanted(r)) return;
-    typename Step::Sums total;
-    constexpr int kSums = sizeof(total) / sizeof(double);
-    double* sums = reinterpret_cast<double*>(&total);
-    for (std::int32_t k = 0; k < slices_of(s, r); ++k) {
-      const double* part = s.partial + std::int64_t{first_slot(s, r) + k} * kMostRegionSums;
-      for (int v = 0; v < kSums; ++v) sums[v] += part[v];
-    }
-    step.finish(r, total);
-  }
-};
-
-/// Joins neighbouring regions that are parts of one plane.
-template <class Surface>
-struct MergePoint {
-  Surface surface;
-  SegmentState s;
-  double cos_angle;
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    const std::int32_t own = s.root[i];
-    if (own < 0) return;
-    surface.each_pair(i, [&](std::int32_t j) {
-      const std::int32_t other = s.root[j];
-      if (other < 0 || other == own) return;
-      const RegionFit& a = s.fits[s.region_of_root[own]];
-      const RegionFit& b = s.fits[s.region_of_root[other]];
-      const Vec3d apart = cast<double>(surface.points[j] - surface.points[i]);
-      const double limit_m = double{surface.attach_m(static_cast<int>(i))};
-      if (!(std::abs(dot(a.plane_normal, apart)) <= limit_m)) return;
-      if (is_same_plane(a, b, cos_angle)) join(s.parent, own, other);
-    });
-  }
-};
-
-/// Sorts large regions first, of equal ones the lower root.
-SEXTANT_HD inline std::uint64_t ranking_of(const SegmentState& s, std::int32_t r) {
-  const std::uint32_t size = static_cast<std::uint32_t>(s.region_first[r + 1] - s.region_first[r]);
-  return std::uint64_t{~size} << 32 | static_cast<std::uint32_t>(s.region_root[r]);
-}
-
-struct WriteRegion {
-  SegmentState s;
-  View<SurfaceRegion> regions;
-  View<std::int32_t> count;
-  SEXTANT_HD void operator()(std::int64_t place) const {
-    if (place == 0) count[0] = s.regions();
-    if (place >= s.regions()) return;
-    const std::int32_t r = static_cast<std::int32_t>(s.ranked[place]);
-    s.numbers[r] = static_cast<std::int32_t>(place) + 1;
-    regions[place] = finished_region(s.fits[r], s.region_root[r]);
-  }
-};
-
-/// Labels row by row; a cloud is one row.
-struct WriteLabel {
-  SegmentState s;
-  ImageView<std::int32_t> labels;
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    const std::int32_t root = s.root[i];
-    const int v = static_cast<int>(i / labels.width);
-    const int u = static_cast<int>(i - std::int64_t{v} * labels.width);
-    labels(u, v) = root >= 0 ? s.numbers[s.region_of_root[root]] : 0;
   }
 };
 
