@@ -24,12 +24,10 @@ namespace {
 
 /// All methods of the command: those of organised images, and those of clouds in any order, which
 /// take the points of an image too.
-enum class Method { kAutomatic, kRay, kPca, kWeighted, kVoting, kQuadric };
-constexpr Choice<Method> kMethods[] = {{"ray", Method::kRay},
-                                       {"pca", Method::kPca},
-                                       {"weighted", Method::kWeighted},
-                                       {"voting", Method::kVoting},
-                                       {"quadric", Method::kQuadric}};
+enum class Method { kAutomatic, kRay, kPca, kCurved, kWeighted, kVoting, kQuadric };
+constexpr Choice<Method> kMethods[] = {{"ray", Method::kRay},       {"pca", Method::kPca},
+                                       {"curved", Method::kCurved}, {"weighted", Method::kWeighted},
+                                       {"voting", Method::kVoting}, {"quadric", Method::kQuadric}};
 
 struct NormalsCommand {
   CommonOptions common;
@@ -108,7 +106,9 @@ Buffer<Vec3f> normals_by(Method method, const Context& context, const NormalsCom
                  : estimate_cloud_normals(context, surface.points, unorganised);
     default:
       require_organised(surface, command.input.file);
-      return window_normals(context, surface, command.organised, NormalsMethod::kRay);
+      return window_normals(
+          context, surface, command.organised,
+          method == Method::kCurved ? NormalsMethod::kCurved : NormalsMethod::kRay);
   }
 }
 
@@ -197,9 +197,10 @@ void add_normals(CLI::App& app) {
               if (choice.name == text) state->method = choice.value;
             }
           },
-          "ray, pca and quadric for images; pca, weighted, voting and quadric for clouds (default: "
+          "ray, pca, curved and quadric for images; pca, weighted, voting and quadric for clouds "
+          "(default: "
           "ray for images, weighted for clouds, pca for clouds with --k or --radius-m)")
-      ->check(CLI::IsMember({"ray", "pca", "weighted", "voting", "quadric"}));
+      ->check(CLI::IsMember({"ray", "pca", "curved", "weighted", "voting", "quadric"}));
   add_flags(*command, state->organised, {}, {"method"});
   add_flags(*command, state->unorganised, {}, {"method"});
   add_flags(*command, state->voting, {},

@@ -20,7 +20,7 @@ void estimate_normals(const Context& context, Surface& surface,
                       const SurfaceNormalsOptions& options) {
   if (surface.organised()) {
     NormalsOptions organised = options.organised;
-    const bool along_rays = organised.method == NormalsMethod::kRay;
+    const bool along_rays = organised.method != NormalsMethod::kPca;
     if (along_rays && !has_camera_rows(context, surface)) organised.method = NormalsMethod::kPca;
     surface.normals =
         std::move(estimate_normals(context, surface.point_image(), organised).pixels());
