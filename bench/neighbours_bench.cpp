@@ -10,11 +10,14 @@
 #include <pcl/point_types.h>
 #include <pcl/search/kdtree.h>
 
-#include <Eigen/Eigenvalues>
 #include <functional>
-#include <nanoflann.hpp>
+
+#if defined(SEXTANT_OPEN3D)
+#include <open3d/geometry/PointCloud.h>
+#endif
 
 #include "bench/loaded.h"
+#include "bench/nanoflann_search.h"
 #include "bench/stored_points.h"
 #include "measure/report.h"
 #include "measure/surface_chain.h"
@@ -25,8 +28,6 @@
 namespace sextant::measure {
 namespace {
 
-constexpr int kThreads = 2;
-constexpr int kK = 15;
 constexpr int kTurns = 5;
 
 struct Scan {
@@ -77,81 +78,6 @@ void compare(const std::string& what, const std::string& peer, const std::functi
   rows.push_back({what + ", time of " + peer + " over ours", "x", {}, ratio, least_ratio, met});
 }
 
-/// nanoflann's view of the points.
-struct PointSource {
-  const std::vector<Vec3f>& points;
-  std::size_t kdtree_get_point_count() const { return points.size(); }
-  float kdtree_get_pt(std::size_t i, std::size_t axis) const {
-    return axis == 0 ? points[i].x : axis == 1 ? points[i].y : points[i].z;
-  }
-  template <class Box>
-  bool kdtree_get_bbox(Box&) const {
-    return false;
-  }
-};
-using NanoTree =
-    nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<float, PointSource>,
-                                        PointSource, 3, std::uint32_t>;
-
-struct Nearest {
-  std::vector<std::uint32_t> indices;
-  std::vector<float> distances_sq;
-};
-
-void nanoflann_nearest(const std::vector<Vec3f>& points, Nearest& result) {
-  const PointSource source{points};
-  NanoTree tree(3, source, nanoflann::KDTreeSingleIndexAdaptorParams(10));
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(kThreads)
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    tree.knnSearch(&points[i].x, kK, &result.indices[i * kK], &result.distances_sq[i * kK]);
-  }
-}
-
-/// The plane through the k nearest: covariance about the mean, Eigen's closed-form solver.
-void nanoflann_normals(const std::vector<Vec3f>& points, std::vector<Vec3f>& normals) {
-  const PointSource source{points};
-  NanoTree tree(3, source, nanoflann::KDTreeSingleIndexAdaptorParams(10));
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(kThreads)
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    std::uint32_t indices[kK];
-    float distances_sq[kK];
-    const std::size_t found = tree.knnSearch(&points[i].x, kK, indices, distances_sq);
-    Eigen::Vector3f mean = Eigen::Vector3f::Zero();
-    const Eigen::Map<const Eigen::Vector3f> p(&points[i].x);
-    for (std::size_t j = 0; j < found; ++j) {
-      mean += Eigen::Map<const Eigen::Vector3f>(&points[indices[j]].x) - p;
-    }
-    mean /= static_cast<float>(found);
-    Eigen::Matrix3f scatter = Eigen::Matrix3f::Zero();
-    for (std::size_t j = 0; j < found; ++j) {
-      const Eigen::Vector3f d = Eigen::Map<const Eigen::Vector3f>(&points[indices[j]].x) - p - mean;
-      scatter += d * d.transpose();
-    }
-    Eigen::SelfAdjointEigenSolver<Eigen::Matrix3f> solver;
-    solver.computeDirect(scatter);
-    Eigen::Vector3f normal = solver.eigenvectors().col(0);
-    if (normal.dot(p) > 0) normal = -normal;
-    normals[i] = {normal.x(), normal.y(), normal.z()};
-  }
-}
-
-std::uint64_t nanoflann_within(const std::vector<Vec3f>& points, float radius_m, bool sorted) {
-  const PointSource source{points};
-  NanoTree tree(3, source, nanoflann::KDTreeSingleIndexAdaptorParams(10));
-  std::uint64_t total = 0;
-  nanoflann::SearchParams parameters;
-  parameters.sorted = sorted;
-#pragma omp parallel num_threads(kThreads) reduction(+ : total)
-  {
-    std::vector<std::pair<std::uint32_t, float>> found;
-#pragma omp for schedule(dynamic, 1024)
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      total += tree.radiusSearch(&points[i].x, radius_m * radius_m, found, parameters);
-    }
-  }
-  return total;
-}
-
 using PclCloud = pcl::PointCloud<pcl::PointXYZ>;
 
 /// Calls `search` for every point of the cloud, with a tree of all of them.
@@ -192,6 +118,14 @@ pcl::PointCloud<pcl::Normal> pcl_normals(const PclCloud::ConstPtr& cloud) {
   return normals;
 }
 
+#if defined(SEXTANT_OPEN3D)
+void open3d_normals(open3d::geometry::PointCloud& cloud) {
+  omp_set_num_threads(kThreads);
+  cloud.normals_.clear();
+  cloud.EstimateNormals(open3d::geometry::KDTreeSearchParamKNN(kK));
+}
+#endif
+
 /// Mean angle between normals, in degrees, where both are defined.
 double mean_angle_deg(const std::vector<Vec3f>& a, const std::vector<Vec3f>& b) {
   double sum = 0;
@@ -216,6 +150,12 @@ void compare_normals(const Context& context, const Scan& scan, const PclCloud::C
       what, "NormalEstimationOMP", ours, [&] { pcl_normals(cloud); }, 3.0, rows);
   compare(
       what, "nanoflann + PCA", ours, [&] { nanoflann_normals(scan.points, nano); }, 2.0, rows);
+#if defined(SEXTANT_OPEN3D)
+  open3d::geometry::PointCloud open3d_cloud;
+  for (const Vec3f& p : scan.points) open3d_cloud.points_.emplace_back(p.x, p.y, p.z);
+  compare(
+      what, "Open3D EstimateNormals", ours, [&] { open3d_normals(open3d_cloud); }, {}, rows);
+#endif
   const std::vector<Vec3f> found = to_host(context, ours());
   std::vector<Vec3f> theirs;
   for (const pcl::Normal& n : pcl_normals(cloud)) {
@@ -226,7 +166,7 @@ void compare_normals(const Context& context, const Scan& scan, const PclCloud::C
     const double our_error = mean_angle_deg(found, truth);
     const double peer_error = mean_angle_deg(peer, truth);
     rows.push_back({what + ", mean angle to " + than + ", peer " + peer_name, "deg", peer_error,
-                    our_error, peer_error, our_error <= peer_error + 1e-3});
+                    our_error, peer_error, our_error <= peer_error});
   };
   if (!scan.truth.empty()) {
     accuracy("the truth", scan.truth, theirs, "NormalEstimationOMP");

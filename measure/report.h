@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -47,8 +48,19 @@ struct Row {
   std::optional<double> paper = {};  ///< what the paper reports
 };
 
+/// When this program started.
+inline const std::chrono::steady_clock::time_point kProgramStart = std::chrono::steady_clock::now();
+
+inline std::string today_utc() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
 /// The document that `sextant reproduce --json` and the benchmarks share. The commit comes from the
-/// environment variable SEXTANT_COMMIT.
+/// environment variable SEXTANT_COMMIT; `seconds` is what the program has taken so far, so that the
+/// next run can say beforehand how long it lasts.
 inline nlohmann::json to_json(const std::string& name, const std::string& device,
                               const std::vector<Row>& rows) {
   const auto or_null = [](const auto& value) {
@@ -68,6 +80,9 @@ inline nlohmann::json to_json(const std::string& name, const std::string& device
   return {{"name", name},
           {"device", device},
           {"commit", commit ? nlohmann::json(commit) : nlohmann::json()},
+          {"date", today_utc()},
+          {"seconds",
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - kProgramStart).count()},
           {"rows", list}};
 }
 

@@ -9,6 +9,8 @@ packages_clang=(clang:clang++ libclang-rt-dev llvm:llvm-symbolizer)
 packages_peers=(libpcl-dev)
 packages_bench_peers=(libopencv-dev libopencv-contrib-dev libnanoflann-dev libfaiss-dev
                       libhnswlib-dev)
+# Left out where the distribution does not have it.
+packages_bench_wanted=(libopen3d-dev)
 # Other versions of clang-format break lines elsewhere.
 packages_format=(clang-format-14:clang-format-14)
 packages_lint=(python3:python3)

@@ -9,6 +9,7 @@
 #include "sextant/core/image.h"
 #include "sextant/core/random.h"
 #include "sextant/core/vec.h"
+#include "tests/devices.h"
 
 namespace sextant::testing {
 
@@ -43,7 +44,7 @@ struct SceneView {
   int height = 120;
   double focal_px = 525;
   double noise_m = 0;  ///< deviation of the depth
-  std::uint64_t seed = 0;
+  std::uint64_t seed = seed_of_test();
 };
 
 /// `surface` takes the ray (X/Z, Y/Z, 1) and returns std::optional<Hit>.

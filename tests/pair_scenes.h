@@ -19,7 +19,7 @@ inline Image<Vec3f> image_of(const Context& context, const std::vector<Vec3f>& p
 /// A ball of 31 resolutions radius, with depth noise and holes, before nothing.
 inline OrganisedScene ball(int width, int height, double noise_m = 0.0002) {
   OrganisedScene scene = look_at(SphereSurface{{0, 0, 0.5}, 0.03},
-                                 {.width = width, .height = height, .noise_m = noise_m, .seed = 5});
+                                 {.width = width, .height = height, .noise_m = noise_m});
   for (std::size_t i = 0; i < scene.points.size(); i += 37) scene.points[i] = {NAN, NAN, NAN};
   for (std::size_t i = 5; i < scene.normals.size(); i += 41) scene.normals[i] = {NAN, NAN, NAN};
   return scene;

@@ -113,7 +113,7 @@ inline HostSurface lumpy_scene(int width = 96, int height = 80) {
     return SphereSurface{{0, 0, 0.5}, 0.03}(ray);
   };
   const OrganisedScene scene =
-      look_at(surface, {.width = width, .height = height, .noise_m = 0.0002, .seed = 3});
+      look_at(surface, {.width = width, .height = height, .noise_m = 0.0002});
   HostSurface result{width, height, scene.points, {}, {}};
   for (const Vec3d& n : scene.normals) result.normals.push_back(cast<float>(n));
   const Context cpu = Context::cpu(1);

@@ -24,12 +24,10 @@ namespace {
 
 /// All methods of the command: those of organised images, and those of clouds in any order, which
 /// take the points of an image too.
-enum class Method { kAutomatic, kRay, kPca, kWeighted, kVoting, kQuadric };
-constexpr Choice<Method> kMethods[] = {{"ray", Method::kRay},
-                                       {"pca", Method::kPca},
-                                       {"weighted", Method::kWeighted},
-                                       {"voting", Method::kVoting},
-                                       {"quadric", Method::kQuadric}};
+enum class Method { kAutomatic, kRay, kPca, kCurved, kWeighted, kVoting, kQuadric };
+constexpr Choice<Method> kMethods[] = {{"ray", Method::kRay},       {"pca", Method::kPca},
+                                       {"curved", Method::kCurved}, {"weighted", Method::kWeighted},
+                                       {"voting", Method::kVoting}, {"quadric", Method::kQuadric}};
 
 struct NormalsCommand {
   CommonOptions common;
@@ -58,7 +56,8 @@ std::vector<std::string> flags_of_method(Method method, bool organised) {
   const auto add = [&](const std::vector<std::string>& more) {
     flags.insert(flags.end(), more.begin(), more.end());
   };
-  const bool by_windows = organised && (method == Method::kRay || method == Method::kPca);
+  const bool by_windows =
+      organised && (method == Method::kRay || method == Method::kPca || method == Method::kCurved);
   if (by_windows) add(window);
   if (!by_windows && !(organised && method == Method::kQuadric)) add(viewpoint);
   if (!organised && method == Method::kPca) add({"--k", "--radius-m"});
@@ -122,10 +121,12 @@ void normals_by(Method method, const Context& context, const NormalsCommand& com
   } else if (method == Method::kPca && !camera_rows) {
     surface.normals = neighbour_normals(context, surface, unorganised, CloudNormalsMethod::kPca);
   } else {
-    require(camera_rows, "--method ray: ", command.input.file,
+    require(camera_rows, "--method ", name_of(method, kMethods), ": ", command.input.file,
             " has no rows of a camera; take another method");
     window_normals(context, surface, command.organised,
-                   method == Method::kPca ? NormalsMethod::kPca : NormalsMethod::kRay);
+                   method == Method::kPca      ? NormalsMethod::kPca
+                   : method == Method::kCurved ? NormalsMethod::kCurved
+                                               : NormalsMethod::kRay);
   }
 }
 
@@ -197,11 +198,11 @@ void add_normals(CLI::App& app) {
               if (choice.name == text) state->method = choice.value;
             }
           },
-          "ray, pca and quadric for images; pca, weighted, voting and quadric for clouds (default: "
-          "ray for images, weighted for clouds, pca for clouds with --k or --radius-m); voting "
-          "adds "
-          "saliencies, but its normals are worse than weighted, and on depth frames than pca")
-      ->check(CLI::IsMember({"ray", "pca", "weighted", "voting", "quadric"}));
+          "ray, pca, curved and quadric for images; pca, weighted, voting and quadric for clouds "
+          "(default: ray for images, weighted for clouds, pca for clouds with --k or --radius-m); "
+          "voting adds saliencies, but its normals are worse than weighted, and on depth frames "
+          "than pca")
+      ->check(CLI::IsMember({"ray", "pca", "curved", "weighted", "voting", "quadric"}));
   add_flags(*command, state->organised, {}, {"method"});
   add_flags(*command, state->unorganised, {}, {"method"});
   add_flags(*command, state->voting, {},

@@ -122,13 +122,14 @@ struct ShotResult {
 ///
 /// CPU and CUDA agree as closely with each other. The bits are the same on every run and for every
 /// number of threads. Memory does not grow with the number of neighbours; time grows with their
-/// total: on two cores about 10 ns a neighbour, about a fifteenth of what PCL takes.
+/// total: on two cores about 10 ns a neighbour, at most a sixteenth of PCL's time (shot_bench).
 ///
 /// The approximate mode is ours: a neighbour counts as lying in the middle of its volume, so that
 /// only the cosine's share goes to another bin, and roots, arc cosine and arc tangent are saved.
-/// It finds its own again nearly as well: at most 1.5 points less area under the recall curve.
-/// With most_neighbours fewer vote, evenly spread over the order of the grid's cells, which costs
-/// much more: 512 of 900 another 2 points, 128 another 20. Frames are exact.
+/// It finds its own again nearly as well: up to 1.2 points less area under the recall curve
+/// (`sextant reproduce shot-descriptiveness`). With most_neighbours fewer vote, evenly spread over
+/// the order of the grid's cells, which costs much more: 128 of 900 another 19 to 24 points. Frames
+/// are exact.
 ///
 /// A radius of 0 is taken from cloud_resolution_m of the surface. Waits for the device, to count
 /// the descriptors.

@@ -15,6 +15,7 @@
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/png.h"
 #include "sextant/render/color_map.h"
+#include "tests/devices.h"
 #include "tests/end_to_end/command_line.h"
 
 namespace sextant {
@@ -47,10 +48,11 @@ class DepthCli : public testing::CommandLine {
 
   /// The scene with noise of 4 mm and a hole.
   static Image<float> noisy_steps() {
+    const std::uint64_t seed = testing::seed_of_test();
     Image<float> depth(Context::cpu(), kWidth, kHeight);
     for (int v = 0; v < kHeight; ++v) {
       for (int u = 0; u < kWidth; ++u) {
-        const Random random{7, static_cast<std::uint64_t>(v * kWidth + u)};
+        const Random random{seed, static_cast<std::uint64_t>(v * kWidth + u)};
         depth(u, v) = truth(u) + 0.004f * static_cast<float>(random.normal(0));
       }
     }

@@ -47,7 +47,8 @@ const Context& host() {
 
 TEST(InstructionSets, NormalsStatisticsAndTrianglesAreTheSame) {
   const Image<Vec3f> points = ball_before_wall().on(host());
-  for (const NormalsMethod method : {NormalsMethod::kRay, NormalsMethod::kPca}) {
+  for (const NormalsMethod method :
+       {NormalsMethod::kRay, NormalsMethod::kPca, NormalsMethod::kCurved}) {
     for (const int radius_px : {3, 5}) {
       expect_same_bits_on_every_set([&] {
         const NormalsOptions options{.method = method, .radius_px = radius_px};

@@ -105,7 +105,7 @@ std::optional<std::size_t> sample_point(const CurvatureFrame& frame,
 
 /// Adds the labels of the pixels whose curvatures are nearest to (k1, k2).
 void add_nearest(const CurvatureFrame& frame, const PrincipalCurvatures& found, float k1, float k2,
-                 int nearest, Histogram& histogram) {
+                 Histogram& histogram) {
   std::vector<std::pair<float, std::size_t>> order;
   for (std::size_t i = 0; i < frame.pixels(); ++i) {
     if (!found.has(i)) continue;
@@ -113,7 +113,7 @@ void add_nearest(const CurvatureFrame& frame, const PrincipalCurvatures& found, 
     const float d2 = found.k2_per_m[i] - k2;
     order.emplace_back(d1 * d1 + d2 * d2, i);
   }
-  const auto end = order.begin() + std::min<std::ptrdiff_t>(nearest, std::ssize(order));
+  const auto end = order.begin() + std::min<std::ptrdiff_t>(kNearest, std::ssize(order));
   if (end != order.end()) std::nth_element(order.begin(), end, order.end());
   for (auto it = order.begin(); it != end; ++it) {
     const std::int32_t label = frame.truth.ids.pixels().host()[it->second];
@@ -121,10 +121,17 @@ void add_nearest(const CurvatureFrame& frame, const PrincipalCurvatures& found, 
   }
 }
 
+/// Leaves the pixels that have both answers.
+void keep_common(PrincipalCurvatures& ours, PrincipalCurvatures& theirs) {
+  for (std::size_t i = 0; i < ours.k1_per_m.size(); ++i) {
+    if (ours.has(i) && theirs.has(i)) continue;
+    ours.k1_per_m[i] = theirs.k1_per_m[i] = NAN;
+  }
+}
+
 /// Row i: of what is nearest to the sample points of object i in the other frames, the percentages.
 std::array<Histogram, kObjects> confusion(const std::vector<CurvatureFrame>& frames,
-                                          const std::vector<PrincipalCurvatures>& found,
-                                          int nearest) {
+                                          const std::vector<PrincipalCurvatures>& found) {
   std::array<Histogram, kObjects> rows{};
   for (std::size_t from = 0; from < frames.size(); ++from) {
     for (int object = 0; object < kObjects; ++object) {
@@ -133,7 +140,7 @@ std::array<Histogram, kObjects> confusion(const std::vector<CurvatureFrame>& fra
       for (std::size_t to = 0; to < frames.size(); ++to) {
         if (to == from) continue;
         add_nearest(frames[to], found[to], found[from].k1_per_m[*sample],
-                    found[from].k2_per_m[*sample], nearest, rows[static_cast<std::size_t>(object)]);
+                    found[from].k2_per_m[*sample], rows[static_cast<std::size_t>(object)]);
       }
     }
   }
@@ -181,18 +188,16 @@ std::vector<measure::Row> correspondence(const Context& context, SensorModel mod
   }
   std::vector<PrincipalCurvatures> pcl;
   for (const CurvatureFrame& frame : frames) {
-    std::vector<char> kept(frame.pixels(), 0);
-    for (int v = 0; v < camera.height; v += 2) {
-      for (int u = 0; u < camera.width; u += 2) kept[static_cast<std::size_t>(v * 640 + u)] = 1;
-    }
-    std::optional<PrincipalCurvatures> found = pcl_covariance(frame.cloud(kept), 0.02f);
+    const std::vector<char> all(frame.pixels(), 1);
+    std::optional<PrincipalCurvatures> found = pcl_covariance(frame.cloud(all), 0.02f);
     if (!found) break;
     pcl.push_back(calibrated(*found, 0.02f));
+    keep_common(ours[pcl.size() - 1], pcl.back());
   }
   const bool peer = pcl.size() == frames.size();
-  const std::array<Histogram, kObjects> rows = confusion(frames, ours, kNearest);
+  const std::array<Histogram, kObjects> rows = confusion(frames, ours);
   const std::array<Histogram, kObjects> pcl_rows =
-      peer ? confusion(frames, pcl, kNearest / 4) : std::array<Histogram, kObjects>{};
+      peer ? confusion(frames, pcl) : std::array<Histogram, kObjects>{};
   std::vector<measure::Row> result;
   double mean = 0, paper_mean = 0, pcl_mean = 0;
   for (int object = 0; object < kObjects; ++object) {
@@ -221,8 +226,8 @@ std::vector<measure::Row> correspondence(const Context& context, SensorModel mod
 }  // namespace
 
 /// Six views of one table by a Kinect, 40° apart at most. Percentages of the 400 nearest curvatures
-/// that lie on the sample's own object. PCL sees every second row and column, and its 100 nearest
-/// count, which keeps its time to seconds.
+/// that lie on the sample's own object. PCL sees every point, and both are asked at the same
+/// pixels: those where both have an answer.
 std::vector<measure::Row> curvature_correspondence(const Context& context) {
   std::vector<measure::Row> rows = correspondence(context, SensorModel::kKinect, "");
   for (const measure::Row& row :

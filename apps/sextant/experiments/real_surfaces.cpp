@@ -126,7 +126,7 @@ Image<Vec3f> points_of(const Context& context, const Image<float>& depth_m, cons
 
 /// Means over the pixels of large planes.
 struct PlaneErrors {
-  double raw_deg = 0, filtered_deg = 0, pixels = 0;
+  double raw_deg = 0, curved_deg = 0, filtered_deg = 0, pixels = 0;
   double peer_deg = 0, peer_pixels = 0, same_deg = 0;  ///< on the frame that the peer saw
   double bend_sq = 0, bent = 0;                        ///< curvatures, squared, and how many
   double seen = 0, on_planes = 0;
@@ -178,6 +178,7 @@ void add_frame(const Context& context, const RealSet& set, const RealFrame& fram
                PlaneErrors& errors) {
   const Image<Vec3f> points = points_of(context, frame.depth_m, set.camera);
   const Image<Vec3f> normals = estimate_normals(context, points);
+  const Image<Vec3f> curved = estimate_normals(context, points, {.method = NormalsMethod::kCurved});
   const Segmentation found = segment(context, points, normals);
   const Image<float> depth_m = bilateral_filter(context, copy(context, frame.depth_m));
   const Image<Vec3f> smooth =
@@ -186,6 +187,7 @@ void add_frame(const Context& context, const RealSet& set, const RealFrame& fram
   const std::vector<std::int32_t> labels = to_host(context, found.labels.pixels());
   const std::vector<Vec3f> p = to_host(context, points.pixels());
   const std::vector<Vec3f> raw = to_host(context, normals.pixels());
+  const std::vector<Vec3f> raw_curved = to_host(context, curved.pixels());
   const std::vector<Vec3f> filtered = to_host(context, smooth.pixels());
   const std::vector<float> k1 = to_host(context, curvature.k1_per_m.pixels());
   const std::vector<float> k2 = to_host(context, curvature.k2_per_m.pixels());
@@ -206,6 +208,7 @@ void add_frame(const Context& context, const RealSet& set, const RealFrame& fram
     }
     if (!is_finite(raw[i]) || !is_finite(filtered[i])) continue;
     errors.raw_deg += angle_deg(raw[i], region.normal);
+    errors.curved_deg += angle_deg(raw_curved[i], region.normal);
     errors.filtered_deg += angle_deg(filtered[i], region.normal);
     errors.pixels += 1;
     if (!peer) continue;
@@ -237,6 +240,7 @@ void add_rows(const RealSet& set, const PlaneErrors& e, std::vector<measure::Row
         e.mixtures, {}, 0, e.mixtures == 0);
   }
   add("mean error of normals on planes, raw", "deg", e.raw_deg / e.pixels);
+  add("mean error of normals on planes, raw, curved", "deg", e.curved_deg / e.pixels);
   add("mean error of normals on planes, filtered", "deg", e.filtered_deg / e.pixels);
   if (e.peer_pixels > 0) {
     const double peer = e.peer_deg / e.peer_pixels, ours = e.same_deg / e.peer_pixels;

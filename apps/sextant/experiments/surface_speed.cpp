@@ -53,6 +53,15 @@ std::vector<measure::Row> surface_speed(const Context& context) {
     const double paper = context.is_cuda() ? step.gpu_ms : step.cpu_ms;
     rows.push_back({step.what, "ms", {}, measure::graph_ms(context, step.work), {}, {}, paper});
   }
+  // The paper's normals are those by the covariance; the default and its relative take their place.
+  const std::pair<const char*, NormalsMethod> others[] = {
+      {"normals 7 x 7, by rays", NormalsMethod::kRay},
+      {"normals 7 x 7, curved", NormalsMethod::kCurved}};
+  for (const auto& [what, method] : others) {
+    chain.method = method;
+    rows.push_back({what, "ms", {}, measure::graph_ms(context, [&] { chain.estimate(); }), {}, {}});
+  }
+  chain.method = NormalsMethod::kPca;
   const double all_ms = measure::graph_ms(context, [&] { chain.make_surface(); });
   measure::Row all{"all five as one sequence", "ms", {}, all_ms, {}, {}, {}};
   all.paper = context.is_cuda() ? 13.0 : 1699.0;

@@ -99,7 +99,7 @@ TEST(MeshTensor, IsThatOfTheOrganisedSurface) {
   };
   constexpr float kResolution_m = 0.00095f;
   const testing::OrganisedScene scene =
-      testing::look_at(surface, {.width = 90, .height = 70, .noise_m = 0.0002, .seed = 2});
+      testing::look_at(surface, {.width = 90, .height = 70, .noise_m = 0.0002});
   std::vector<Vec3f> normals;
   for (const Vec3d& n : scene.normals) normals.push_back(cast<float>(n));
   SurfaceStatistics statistics;

@@ -22,11 +22,12 @@ using testing::shot_of;
 using testing::unit_vector;
 
 TEST(Shot, MovesWithTheSurface) {
-  const std::vector<Vec3f> cloud = testing::organised_cloud(testing::seed_of_test()).points;
+  const std::uint64_t seed = testing::seed_of_test();
+  const std::vector<Vec3f> cloud = testing::organised_cloud(seed).points;
   const Rigid3f moved_from_here{exp_rotation(Vec3f{0.4f, -0.7f, 0.2f}), {0.3f, 0.1f, -0.2f}};
   Scene scene, moved;
   for (std::size_t i = 0; i < cloud.size(); ++i) {
-    const Random random{1, i};
+    const Random random{seed, i};
     scene.points.push_back(cloud[i]);
     scene.normals.push_back(normalized(Vec3f{0, 0, -1} + unit_vector(random, 0) * 0.5f));
     moved.points.push_back(moved_from_here * cloud[i]);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/surface/normals.h"
+#include "sextant/surface/normals/curved.h"
 
 namespace sextant::detail::normals {
 
@@ -13,17 +14,13 @@ struct NormalsJob {
   int radius_px = 3;
   float depth_gate_m = 0.02f;
   float relative_depth_gate = 0.02f;
+  CurvedWeights curved{};  ///< of kCurved
 
   /// A window point takes part unless it lies farther than this in front of or behind the centre.
   SEXTANT_HD float depth_gate(float z_m) const {
     return max_of(depth_gate_m, relative_depth_gate * z_m);
   }
 };
-
-/// The largest window is 21 × 21.
-inline constexpr int kMaxNormalsRadius_px = 10;
-/// Fewer points in the window give no normal.
-inline constexpr float kLeastNormalsPoints = 5;
 
 void estimate_normals_cuda(const Context& context, const NormalsJob& job);
 

@@ -3,6 +3,7 @@
 
 #include "sextant/core/eigen3.h"
 #include "sextant/core/simd/lane_math.h"
+#include "sextant/surface/normals/curved.h"
 
 // The plane through the points of one neighbourhood. Organised and unorganised normals share it, on
 // either device. T is a number, or a pack of numbers that are treated alike (see LaneMath).
@@ -137,30 +138,66 @@ struct RayPlane {
   T certainty;
 };
 
-/// From the scatter matrix and the mean in ray coordinates; about 40 flop.
+/// The slopes along X/Z and Y/Z times the determinant: only the normal's direction matters.
 template <class T>
-SEXTANT_HD RayPlane<T> ray_plane(const Sym3<T>& scatter, const Vec3<T>& mean) {
+struct RaySlopes {
+  T x, y, det;
+};
+template <class T>
+SEXTANT_HD RaySlopes<T> ray_slopes(const Sym3<T>& scatter) {
+  return {scatter.xz * scatter.yy - scatter.yz * scatter.xy,
+          scatter.yz * scatter.xx - scatter.xz * scatter.xy,
+          scatter.xx * scatter.yy - scatter.xy * scatter.xy};
+}
+
+/// The plane with these slopes through the mean.
+template <class T>
+SEXTANT_HD RayPlane<T> ray_plane(const RaySlopes<T>& slopes, const Sym3<T>& scatter,
+                                 const Vec3<T>& mean) {
   // Points on a line in the image have λ1 = 0. A strip two pixels wide stays far above the limit.
   constexpr float kLeastDetermined = 1e-4f;
   const T spread = scatter.xx + scatter.yy;
-  const T det = scatter.xx * scatter.yy - scatter.xy * scatter.xy;
-  // Slopes and offset times the determinant: only the direction matters.
-  const T slope_x = scatter.xz * scatter.yy - scatter.yz * scatter.xy;
-  const T slope_y = scatter.yz * scatter.xx - scatter.xz * scatter.xy;
-  const T offset = det * mean.z - slope_x * mean.x - slope_y * mean.y;
-  const Vec3<T> n{-slope_x, -slope_y, -offset};
+  const T offset = slopes.det * mean.z - slopes.x * mean.x - slopes.y * mean.y;
+  const Vec3<T> n{-slopes.x, -slopes.y, -offset};
   return {n * LaneMath<T>::inverse_square_root(dot(n, n)),
-          det - spread * spread * T(kLeastDetermined)};
+          slopes.det - spread * spread * T(kLeastDetermined)};
+}
+
+/// From the scatter matrix and the mean in ray coordinates; about 40 flop.
+template <class T>
+SEXTANT_HD RayPlane<T> ray_plane(const Sym3<T>& scatter, const Vec3<T>& mean) {
+  return ray_plane(ray_slopes(scatter), scatter, mean);
+}
+
+/// The same with slopes that a bent surface changes.
+template <class T>
+SEXTANT_HD RayPlane<T> ray_plane(const Sym3<T>& scatter, const Vec3<T>& mean, const Bend<T>& bend) {
+  RaySlopes<T> slopes = ray_slopes(scatter);
+  slopes.x = slopes.x + slopes.det * bend.x;
+  slopes.y = slopes.y + slopes.det * bend.y;
+  return ray_plane(slopes, scatter, Vec3<T>{mean.x, mean.y, mean.z + bend.middle});
+}
+
+/// select() of lane math, number by number.
+template <class T, class Condition>
+SEXTANT_HD Vec3<T> chosen(const Condition& condition, const Vec3<T>& yes, const Vec3<T>& no) {
+  using Math = LaneMath<T>;
+  return {Math::select(condition, yes.x, no.x), Math::select(condition, yes.y, no.y),
+          Math::select(condition, yes.z, no.z)};
+}
+template <class T, class Condition>
+SEXTANT_HD Sym3<T> chosen(const Condition& condition, const Sym3<T>& yes, const Sym3<T>& no) {
+  using Math = LaneMath<T>;
+  return {Math::select(condition, yes.xx, no.xx), Math::select(condition, yes.xy, no.xy),
+          Math::select(condition, yes.xz, no.xz), Math::select(condition, yes.yy, no.yy),
+          Math::select(condition, yes.yz, no.yz), Math::select(condition, yes.zz, no.zz)};
 }
 
 /// The normal turned so that it points from `point` to the side of the viewpoint.
 template <class T>
 SEXTANT_HD Vec3<T> oriented_towards(const Vec3<T>& viewpoint, const Vec3<T>& point,
                                     const Vec3<T>& normal) {
-  const auto away = dot(normal, viewpoint - point) < T(0.0f);
-  using Math = LaneMath<T>;
-  return {Math::select(away, -normal.x, normal.x), Math::select(away, -normal.y, normal.y),
-          Math::select(away, -normal.z, normal.z)};
+  return chosen(dot(normal, viewpoint - point) < T(0.0f), -normal, normal);
 }
 
 }  // namespace sextant::detail::normals

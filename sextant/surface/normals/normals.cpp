@@ -11,6 +11,33 @@ using namespace detail::normals;
 
 namespace {
 
+template <class Pack, NormalsMethod kMethod>
+void run_normals_tile(const NormalsJob& job, int left, int top) {
+  if (job.radius_px == 3) {
+    NormalsTile<Pack, kMethod, 3>(job, left, top).run();
+  } else {
+    NormalsTile<Pack, kMethod, 0>(job, left, top).run();
+  }
+}
+
+/// The tile whose first pixel is (left, top).
+struct NormalsOfTile {
+  const NormalsJob& job;
+
+  template <class Set>
+  void operator()(Set, int left, int top) const {
+    using Pack = detail::FloatLanes<Set::kFloats, Set>;
+    switch (job.method) {
+      case NormalsMethod::kPca:
+        return run_normals_tile<Pack, NormalsMethod::kPca>(job, left, top);
+      case NormalsMethod::kCurved:
+        return run_normals_tile<Pack, NormalsMethod::kCurved>(job, left, top);
+      case NormalsMethod::kRay:
+        return run_normals_tile<Pack, NormalsMethod::kRay>(job, left, top);
+    }
+  }
+};
+
 void estimate_normals_cpu(const Context& context, const NormalsJob& job) {
   const NormalsOfTile tile{job};
   constexpr int kWidth = kNormalsTileWidth;
@@ -45,7 +72,8 @@ void estimate_normals_into(const Context& context, ImageView<const Vec3f> points
                        options.method,
                        options.radius_px,
                        options.depth_gate_m,
-                       options.relative_depth_gate};
+                       options.relative_depth_gate,
+                       curved_weights(options.radius_px)};
   detail::on_device(
       context, [&] { estimate_normals_cuda(context, job); },
       [&] { estimate_normals_cpu(context, job); });

@@ -33,8 +33,46 @@ __device__ void add_point(Moments<float>& m, const float4& centre, float gate, c
   }
 }
 
-template <NormalsMethod kMethod>
-__device__ Vec3f normal_of(const Moments<float>& m, const float4& centre) {
+/// The sums of curved.h over the window whose first pixel these are; the filter's are the squares.
+template <int kRadius_px>
+__device__ Bend<float> bend_of(const NormalsJob& job, const float4* window, const float* filtered,
+                               int stride, float count, float spread) {
+  const int radius = kRadius_px > 0 ? kRadius_px : job.radius_px;
+  const CurvedWeights& weights = job.curved;
+  const auto odd = [](const float* of, int i) { return i < 0 ? -of[-i] : of[i]; };
+  const float4* middle = window + radius * stride;
+  Bend<float> bend;
+  float rough = 0;
+  for (int j = -radius; j <= radius; ++j) {
+    const float4* row = middle + j * stride;
+    float sum = 0, cubic = 0, mixed = 0, bowl = 0;
+#pragma unroll
+    for (int i = -radius; i <= radius; ++i) {
+      const float z = row[radius + i].z - middle[radius].z;
+      sum += z;
+      cubic += odd(weights.cubic, i) * z;
+      mixed += odd(weights.mixed, i) * z;
+      bowl += weights.bowl[i < 0 ? -i : i] * z;
+    }
+    bend.x += cubic + weights.bowl[j < 0 ? -j : j] * mixed;
+    bend.middle += bowl + weights.bowl[j < 0 ? -j : j] * sum;
+    bend.y += odd(weights.cubic, j) * sum + odd(weights.mixed, j) * bowl;
+    if (j == -radius || j == radius) continue;
+    for (int i = 1 - radius; i < radius; ++i) {
+      rough += filtered[(radius + j) * stride + radius + i];
+    }
+  }
+  const float4 left = middle[0], right = middle[2 * radius];
+  const float4 above = window[radius], below = window[2 * radius * stride + radius];
+  const WindowSpan<float> span{right.x - left.x, right.y - left.y, below.x - above.x,
+                               below.y - above.y};
+  return in_ray_coordinates(believed(bend, rough, weights), span, count, spread, weights);
+}
+
+/// The normal of the window whose first pixel `window` is.
+template <NormalsMethod kMethod, int kRadius_px>
+__device__ Vec3f normal_of(const NormalsJob& job, const Moments<float>& m, const float4& centre,
+                           const float4* window, const float* filtered, int stride) {
   const Vec3f nothing{NAN, NAN, NAN};
   if (!(m.count >= kLeastNormalsPoints)) return nothing;
   const Sym3f scatter = scatter_about_mean(m);
@@ -42,7 +80,15 @@ __device__ Vec3f normal_of(const Moments<float>& m, const float4& centre) {
   if constexpr (kMethod == NormalsMethod::kPca) {
     return oriented_towards(Vec3f{}, point, plane_normal(scatter));
   } else {
-    const RayPlane<float> plane = ray_plane(scatter, point + m.sum * inverse_count(m));
+    const Vec3f mean = point + m.sum * inverse_count(m);
+    RayPlane<float> plane;
+    if constexpr (kMethod == NormalsMethod::kCurved) {
+      const Bend<float> bend =
+          bend_of<kRadius_px>(job, window, filtered, stride, m.count, scatter.xx + scatter.yy);
+      plane = ray_plane(scatter, mean, bend);
+    } else {
+      plane = ray_plane(scatter, mean);
+    }
     if (!(plane.certainty > 0.0f)) return nothing;
     return oriented_towards(Vec3f{}, Vec3f{centre.x, centre.y, 1.0f}, plane.normal);
   }
@@ -64,6 +110,20 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows) normals_kernel(const 
     }
   }
   __syncthreads();
+  float* filtered = reinterpret_cast<float*>(tile + rows * stride);
+  if constexpr (kMethod == NormalsMethod::kCurved) {
+    for (int row = 1 + threadIdx.y; row < rows - 1; row += kBlockRows) {
+      for (int column = 1 + threadIdx.x; column < stride - 1; column += kBlockWidth) {
+        const float4* here = tile + row * stride + column;
+        const auto bend = [&](int k) {
+          return second_difference(here[k - stride].z, here[k].z, here[k + stride].z);
+        };
+        const float value = second_difference(bend(-1), bend(0), bend(1));
+        filtered[row * stride + column] = value * value;
+      }
+    }
+    __syncthreads();
+  }
 
   const int column = threadIdx.x;
   const int row = 2 * threadIdx.y;
@@ -88,8 +148,12 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows) normals_kernel(const 
       if (dv > 0) add_point(of_lower, lower, lower_gate, q);
     }
   }
-  job.normals(u, v) = normal_of<kMethod>(of_upper, upper);
-  if (v + 1 < job.points.height) job.normals(u, v + 1) = normal_of<kMethod>(of_lower, lower);
+  const int first = row * stride + column;
+  job.normals(u, v) =
+      normal_of<kMethod, kRadius_px>(job, of_upper, upper, tile + first, filtered + first, stride);
+  if (v + 1 >= job.points.height) return;
+  job.normals(u, v + 1) = normal_of<kMethod, kRadius_px>(
+      job, of_lower, lower, tile + first + stride, filtered + first + stride, stride);
 }
 
 template <NormalsMethod kMethod>
@@ -97,7 +161,9 @@ void launch(const Context& context, const NormalsJob& job) {
   const dim3 block(kBlockWidth, kBlockRows);
   const dim3 grid =
       blocks_for_tiles(job.points.width, job.points.height, kBlockWidth, kTileHeight, "points");
-  const std::size_t bytes = sizeof(float4) * (kBlockWidth + 2 * job.radius_px) *
+  const std::size_t pixel_bytes =
+      sizeof(float4) + (kMethod == NormalsMethod::kCurved ? sizeof(float) : 0);
+  const std::size_t bytes = pixel_bytes * (kBlockWidth + 2 * job.radius_px) *
                             static_cast<std::size_t>(kTileHeight + 2 * job.radius_px);
   const cudaStream_t stream = cuda_stream(context);
   if (job.radius_px == 3) {
@@ -113,6 +179,8 @@ void launch(const Context& context, const NormalsJob& job) {
 void estimate_normals_cuda(const Context& context, const NormalsJob& job) {
   if (job.method == NormalsMethod::kPca) {
     launch<NormalsMethod::kPca>(context, job);
+  } else if (job.method == NormalsMethod::kCurved) {
+    launch<NormalsMethod::kCurved>(context, job);
   } else {
     launch<NormalsMethod::kRay>(context, job);
   }

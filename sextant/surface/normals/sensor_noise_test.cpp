@@ -90,7 +90,7 @@ TEST(NormalsUnderSensorNoise, ErrAsMuchAsOnThePatchesOfCapturedFrames) {
     const auto path = testing::shared_data(name.c_str());
     if (!path) GTEST_SKIP() << name << " is not here";
     const Image<float> depth_m = testing::without_far(read_depth_png(*path));
-    std::uint64_t seed = 0;
+    std::uint64_t seed = testing::seed_of_test();
     for (const testing::PatchNoise& patch : testing::flat_patches(depth_m, 2.2e-3)) {
       constexpr int kSide = testing::PatchNoise::kSide_px;
       const Camera camera{kSide, kSide, 585, 585, 320.0 - patch.left, 240.0 - patch.top, {}};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/simd/points.h"
+#include "sextant/surface/normals/curved_sums.h"
 #include "sextant/surface/normals/job.h"
 #include "sextant/surface/normals/math.h"
 
@@ -27,7 +28,8 @@ class NormalsTile {
         width_(min_of(kNormalsTileWidth, job.points.width - left)),
         height_(min_of(kNormalsTileHeight, job.points.height - top)),
         depth_gate_(job.depth_gate_m),
-        relative_depth_gate_(job.relative_depth_gate) {}
+        relative_depth_gate_(job.relative_depth_gate),
+        curved_(job.curved, job.radius_px) {}
 
   void run() {
     if (!choose_origin()) return fill_with_nan();
@@ -38,6 +40,10 @@ class NormalsTile {
       sum_down(row);
       for (int lower = 0; lower < min_of(2, height_ - row); ++lower) {
         sum_along(lower);
+        if constexpr (kCurved) {
+          const auto inverse_depths = [&](int k) { return row_at(row + lower + k).terms[3]; };
+          curved_.sum_down(row + lower, inverse_depths, columns_[lower][3], columns());
+        }
         for (int column = 0; column < width_; column += N) finish(row + lower, column);
       }
     }
@@ -49,14 +55,16 @@ class NormalsTile {
   static constexpr int N = Pack::kCount;
 
   static constexpr bool kPca = kMethod == NormalsMethod::kPca;
+  static constexpr bool kCurved = kMethod == NormalsMethod::kCurved;
   /// The moments in the order of Moments. The last, of squared third coordinates, is needed by PCA
   /// only.
   static constexpr int kMoments = kPca ? 10 : 9;
   /// Rows that two rows of windows cover, a power of two.
   static constexpr int kRows = kRadius_px == 3 ? 8 : 32;
   static_assert(2 * kMaxNormalsRadius_px + 2 <= 32);
-  static constexpr int kStride =
-      kNormalsTileWidth + (kRadius_px == 3 ? 16 : 2 * kMaxNormalsRadius_px + 12);
+  static constexpr int kStride = kNormalsTileWidth +
+                                 (kRadius_px == 3 ? 16 : 2 * kMaxNormalsRadius_px + 12) +
+                                 (kCurved ? 16 : 0);
   static_assert(kStride % N == 0);
 
   /// What the points of a row add to each moment, and their depths, NaN where there is none.
@@ -125,6 +133,11 @@ class NormalsTile {
       (offset.y * offset.y).store(to.terms[7] + column);
       (offset.y * offset.z).store(to.terms[8] + column);
       if constexpr (kPca) (offset.z * offset.z).store(to.terms[9] + column);
+    }
+    if constexpr (kCurved) {
+      if (row < 2) return;
+      curved_.filter(row - 1, row_at(row - 2).terms[3], row_at(row - 1).terms[3], to.terms[3],
+                     columns());
     }
   }
 
@@ -249,17 +262,25 @@ class NormalsTile {
       mean = chosen(needed, exact_mean, mean);
       scatter = chosen(needed, scatter_about_mean(exact), scatter);
     }
-    write(row, column, depth, m.count, scatter, origin_ + mean, origin_ + centre);
+    Bend<Pack> bend;
+    if constexpr (kCurved) bend = bend_at(row, column, m.count, scatter.xx + scatter.yy);
+    write(row, column, depth, m.count, scatter, origin_ + mean, origin_ + centre, bend);
   }
 
-  static Vec3<Pack> chosen(const Mask& condition, const Vec3<Pack>& yes, const Vec3<Pack>& no) {
-    return {Math::select(condition, yes.x, no.x), Math::select(condition, yes.y, no.y),
-            Math::select(condition, yes.z, no.z)};
-  }
-  static Sym3<Pack> chosen(const Mask& condition, const Sym3<Pack>& yes, const Sym3<Pack>& no) {
-    return {Math::select(condition, yes.xx, no.xx), Math::select(condition, yes.xy, no.xy),
-            Math::select(condition, yes.xz, no.xz), Math::select(condition, yes.yy, no.yy),
-            Math::select(condition, yes.yz, no.yz), Math::select(condition, yes.zz, no.zz)};
+  /// What a plane lacks in the windows that start here.
+  Bend<Pack> bend_at(int row, int column, const Pack& count, const Pack& spread) const {
+    const int last = 2 * radius();
+    const Row& middle = row_at(row + radius());
+    const auto along_row = [&](int term) {
+      return Pack::load(middle.terms[term] + column + last) -
+             Pack::load(middle.terms[term] + column);
+    };
+    const auto along_column = [&](int term) {
+      return Pack::load(row_at(row + last).terms[term] + column + radius()) -
+             Pack::load(row_at(row).terms[term] + column + radius());
+    };
+    const WindowSpan<Pack> span{along_row(1), along_row(2), along_column(1), along_column(2)};
+    return in_ray_coordinates(curved_.bend_at(column), span, count, spread, job_.curved);
   }
 
   /// 1 where the window is so far from the tile's origin that the moments about it have lost digits
@@ -300,7 +321,7 @@ class NormalsTile {
 
   /// The normals of a group; mean and centre in the coordinates that were fitted.
   void write(int row, int column, const Pack& depth, const Pack& count, const Sym3<Pack>& scatter,
-             const Vec3<Pack>& mean, const Vec3<Pack>& centre) {
+             const Vec3<Pack>& mean, const Vec3<Pack>& centre, const Bend<Pack>& bend) {
     const Pack wanted = indicator(count >= Pack(kLeastNormalsPoints)) * indicator(depth <= depth);
     Vec3<Pack> normal;
     Pack sure;
@@ -309,12 +330,13 @@ class NormalsTile {
       normal = oriented_towards(Vec3<Pack>{}, centre, smallest.vector);
       sure = wanted * indicator(smallest.gap > Pack(kLeastGap));
     } else {
-      const RayPlane<Pack> plane = ray_plane(scatter, mean);
+      const RayPlane<Pack> plane =
+          kCurved ? ray_plane(scatter, mean, bend) : ray_plane(scatter, mean);
       normal =
           oriented_towards(Vec3<Pack>{}, Vec3<Pack>{centre.x, centre.y, Pack(1.0f)}, plane.normal);
       sure = wanted * indicator(plane.certainty > Pack(0.0f));
     }
-    normal = chosen(sure > Pack(0.0f), normal, {Pack(NAN), Pack(NAN), Pack(NAN)});
+    normal = chosen(sure > Pack(0.0f), normal, Vec3<Pack>{Pack(NAN), Pack(NAN), Pack(NAN)});
     const int u = left_ + column;
     const int v = top_ + row;
     if (u + N <= job_.normals.width) {
@@ -366,30 +388,7 @@ class NormalsTile {
   alignas(64) float windows_[kMoments][kNormalsTileWidth];
   alignas(64) float window_nearest_[kNormalsTileWidth];
   alignas(64) float window_farthest_[kNormalsTileWidth];
-};
-
-template <class Pack, NormalsMethod kMethod>
-void run_normals_tile(const NormalsJob& job, int left, int top) {
-  if (job.radius_px == 3) {
-    NormalsTile<Pack, kMethod, 3>(job, left, top).run();
-  } else {
-    NormalsTile<Pack, kMethod, 0>(job, left, top).run();
-  }
-}
-
-/// The tile whose first pixel is (left, top).
-struct NormalsOfTile {
-  const NormalsJob& job;
-
-  template <class Set>
-  void operator()(Set, int left, int top) const {
-    using Pack = FloatLanes<Set::kFloats, Set>;
-    if (job.method == NormalsMethod::kPca) {
-      run_normals_tile<Pack, NormalsMethod::kPca>(job, left, top);
-    } else {
-      run_normals_tile<Pack, NormalsMethod::kRay>(job, left, top);
-    }
-  }
+  std::conditional_t<kCurved, CurvedSums<Pack, kRadius_px, kRows, kStride>, NoCurvedSums> curved_;
 };
 
 }  // namespace sextant::detail::normals

@@ -38,7 +38,7 @@ TEST(OrganisedPipeline, ReplaysWithoutAllocating) {
     for (const double radius_m : {0.1, 0.14}) {
       const OrganisedScene scene =
           testing::look_at(testing::SphereSurface{.radius_m = radius_m},
-                           {.width = kWidth, .height = kHeight, .noise_m = 0.0002, .seed = 11});
+                           {.width = kWidth, .height = kHeight, .noise_m = 0.0002});
       copy<Vec3f>(context, view_of(scene.points), points.pixels().view());
       context.synchronize();
       const Counters before = context.counters();
