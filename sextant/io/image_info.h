@@ -9,7 +9,7 @@
 
 namespace sextant {
 
-enum class ImageFormat { kPng, kJpeg };
+enum class ImageFormat { kPng, kJpeg, kPgm, kPpm, kTiff };
 
 /// What the header of an image file says.
 struct ImageInfo {
@@ -18,6 +18,7 @@ struct ImageInfo {
   int height = 0;
   int channels = 0;   ///< 1 grey, 2 grey with alpha, 3 RGB or palette, 4 RGBA or CMYK
   int bit_depth = 0;  ///< bits per channel; of a palette, those of its colours
+  bool floating = false;  ///< the numbers are floats, not integers
 };
 
 /// What we read and write is bounded, so that a forged header cannot ask for all memory.

@@ -119,7 +119,8 @@ SEXTANT_HD PatchResult<T> fit_patch(const CurvatureOptions& options, const Patch
     good = Math::select(-most <= q.k2_per_m, good, zero);
   }
   good = Math::select(fitted.least_pivot > T(kLeastQuadricPivot), good, zero);
-  good = Math::select(dot(q.normal, sight) < zero, good, zero);
+  good = Math::select(dot(q.normal, sight) < -middle.least_cosine, good, zero);
+  good = Math::select(dot(q.normal, middle.point + q.offset_m) < zero, good, zero);
   result.good = Math::select(middle.radius_m > zero, good, zero);
   if (options.clamp_per_m > 0.0f) {
     const T most(options.clamp_per_m);

@@ -246,6 +246,9 @@ struct PatchMiddle {
   T radius_m;
   T gate_sq;  ///< largest squared difference in depth
   T ball_sq;  ///< largest squared distance; only with a radius in metres
+  /// A normal whose cosine with the line of sight is less may look away along the pixel's own ray,
+  /// which passes the mean of the cell at √2 pixels at most.
+  T least_cosine;
 
   static SEXTANT_HD PatchMiddle of(const CurvatureOptions& options, const PatchGrid& grid,
                                    const Cell<T>& cell) {
@@ -257,6 +260,7 @@ struct PatchMiddle {
     middle.point = cell.point;
     middle.radius_m = metric ? T(options.radius_m) : z * cell.pitch_rad() * reach;
     middle.ball_sq = T(options.radius_m * options.radius_m);
+    middle.least_cosine = cell.pitch_rad() * T(2.0f);
     // Holes lie at the sensor, a whole z before the middle: never within the gate.
     T gate = z * T(0.9999f);
     if (options.cut_at_edges) {
