@@ -226,9 +226,7 @@ void check_usage(const CLI::App& flags, ConvertCommand& command) {
 void add_convert(CLI::App& app) {
   auto state = std::make_shared<ConvertCommand>();
   CLI::App* command = add_command(
-      app, "convert",
-      "Converts clouds and meshes (PLY, PCD, OBJ, VTK; from XYZ), pictures (PNG, JPEG) and depth "
-      "maps (PNG, PGM, TIFF)",
+      app, "convert", "Converts clouds and meshes (PLY, PCD, OBJ, VTK), pictures and depth maps",
       "sextant convert scan.pcd scan.ply\n"
       "  sextant convert part_in_mm.obj part.ply --unit-m 0.001\n"
       "  sextant convert *.pcd --into clouds --to ply --encoding ascii",
