@@ -108,7 +108,7 @@ TEST(CurvatureOfRealFrames, CansHaveTheirRadius) {
     int u, v, width, height;
     double least_k1, most_k1;
   };
-  const Can cans[] = {{1, 328, 205, 60, 45, 18.5, 21.0}, {0, 415, 295, 30, 45, 26.5, 32.5}};
+  const Can cans[] = {{1, 328, 205, 60, 45, 18.5, 21.0}, {0, 415, 295, 30, 45, 24.0, 33.0}};
   for (const Can& can : cans) {
     const RealFrame& frame = kTables[can.frame];
     const auto path = testing::shared_data(frame.file);
