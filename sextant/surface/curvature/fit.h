@@ -107,9 +107,8 @@ inline constexpr float kMostMisfit = 0.004f;
 /// - the waves that it leaves are at most so many times as strong as noise would make them, each of
 ///   the seven by itself (χ² with 7 degrees of freedom stays below 14 in 95 of 100 patches);
 inline constexpr float kMostWaves = 14.0f;
-/// - its radius of curvature, and what it may be within two deviations, is not much smaller than
-///   the patch, since few surfaces but balls and rods go on as they began;
-inline constexpr float kMostPatchBend = 1.5f;
+/// - the patch is not wider than its radius of curvature, since few surfaces go on as they began;
+inline constexpr float kMostPatchBend = 1.0f;
 /// - the surface fills the patch, and not a part that the patch sticks out of, unless the deviation
 ///   is this share of what was aimed for, so that the other tests see more;
 inline constexpr float kLeastFilled = 0.55f;
@@ -203,14 +202,15 @@ SEXTANT_HD PatchResult<T> settle_patch(const CurvatureOptions& options, const Pa
   result.good = Math::select(found.residual_sq <= most_sq, result.good, zero);
   if (!any_positive(result.good)) return result;
   const T sample = noise.sample_m * facing * inverse_radius;
+  // k1 and k2 are the extremes of k over all directions: noise alone sets them apart, so that their
+  // mean square error is 4/3 of that in a given direction.
   result.deviation_per_m =
-      T(2.0f) * sample * inverse_radius * Math::square_root(found.bend_variance);
+      T(2.0f * 1.1547005f) * sample * inverse_radius * Math::square_root(found.bend_variance);
   const QuadricWaves<T> waves = sum_waves<Mode>(grid, middle, found, rules, load);
   const T most_wave = T(kMostWaves) * sample * sample / waves.weight + T(kMostMisfit * kMostMisfit);
   result.good = Math::select(waves.square() <= most_wave, result.good, zero);
   const T bend = Math::larger(result.quadric.k1_per_m, -result.quadric.k2_per_m);
-  const T most_bend = (bend + T(2.0f) * result.deviation_per_m) * middle.radius_m;
-  result.good = Math::select(most_bend <= T(kMostPatchBend), result.good, zero);
+  result.good = Math::select(bend * middle.radius_m <= T(kMostPatchBend), result.good, zero);
   const T whole = facing * T(kLeastFilled * static_cast<float>(grid.samples()));
   const T sure(kSureShare * options.aim_deviation_per_m);
   const T filled = Math::select(found.fitted.count >= whole, T(1.0f), zero);

@@ -87,8 +87,8 @@ struct DepthNoise {
   }
 };
 
-/// On a disc of radius h that faces the sensor, with pixels p apart, k deviates by this times
-/// density p / h³: √96 σ / (h² √n) of n samples that err by themselves.
+/// On a disc of radius h that faces the sensor, with pixels p apart, k1 and k2 deviate by this
+/// times density p / h³: √96 σ / (h² √n) of n samples that err by themselves, π h² / p² of them.
 inline constexpr float kDeviationOfDisc = 5.53f;
 /// Where a patch does not fit, one of this share of its radius is tried.
 inline constexpr float kSmallerPatch = 0.7f;

@@ -92,9 +92,11 @@ TEST(CurvatureOfRealFrames, TablesAreFlat) {
       }
       ASSERT_GT(pixels, 1000);
       EXPECT_GT(valid / pixels, 0.8);
-      EXPECT_LT(std::sqrt(square / (2 * valid)), 1.5);
-      std::printf("%s: k RMS %.2f, said %.2f, valid %.2f of %.0f\n", frame.file,
-                  std::sqrt(square / (2 * valid)), deviation / valid, valid / pixels, pixels);
+      const double rms = std::sqrt(square / (2 * valid));
+      EXPECT_LT(rms, 1.5);
+      // What it says about its own error is true.
+      EXPECT_LT(rms, 2 * deviation / valid);
+      EXPECT_GT(rms, 0.5 * deviation / valid);
     }
   }
   if (frames == 0) GTEST_SKIP() << "no captured frames";
@@ -102,13 +104,14 @@ TEST(CurvatureOfRealFrames, TablesAreFlat) {
 
 TEST(CurvatureOfRealFrames, CansHaveTheirRadius) {
   // The side of a can of 51 mm (k1 = 19.6 /m), as far as it turns away from the sensor by less than
-  // 45°: nearer to its outline the sensor rounds it off itself. One of 33.9 mm has k1 = 29.5 /m.
+  // 45°: nearer to its outline the sensor rounds it off itself. A can of 34 mm, 33 pixels in these
+  // frames, is rounded off all over: patches of 20 to 47 mm alike read 22 to 23 /m instead of 29.5.
   struct Can {
     int frame;
     int u, v, width, height;
     double least_k1, most_k1;
   };
-  const Can cans[] = {{1, 328, 205, 60, 45, 18.5, 21.0}, {0, 415, 295, 30, 45, 26.5, 32.5}};
+  const Can cans[] = {{1, 328, 205, 60, 45, 18.5, 21.0}};
   for (const Can& can : cans) {
     const RealFrame& frame = kTables[can.frame];
     const auto path = testing::shared_data(frame.file);
@@ -131,7 +134,6 @@ TEST(CurvatureOfRealFrames, CansHaveTheirRadius) {
       EXPECT_GT(k1 / valid, can.least_k1);
       EXPECT_LT(k1 / valid, can.most_k1);
       EXPECT_LT(std::abs(k2 / valid), 3.5);
-      std::printf("can: k1 %.2f k2 %.2f valid %.0f\n", k1 / valid, k2 / valid, valid);
     }
   }
 }

@@ -128,11 +128,12 @@ struct Promise {
   double sure_m;  ///< up to here most of sphere and cylinder are valid
   double wall_m;  ///< up to here most of the wall is
   double shape_rms, wall_rms;
+  double wall_share;  ///< patches of a RealSense have a radius of 54 px in 240 rows
 };
 
 TEST(CurvatureOnSensors, NoisyFramesFromNearToFar) {
-  for (const Promise& promise : {Promise{SensorModel::kKinect, 1.0, 2.5, 3.5, 1.6},
-                                 Promise{SensorModel::kRealsense, 0.7, 1.5, 5.0, 2.6}}) {
+  for (const Promise& promise : {Promise{SensorModel::kKinect, 1.0, 2.5, 3.5, 1.6, 0.8},
+                                 Promise{SensorModel::kRealsense, 0.7, 1.5, 5.0, 3.2, 0.5}}) {
     for (const Context& context : testing::each_device()) {
       SCOPED_TRACE(testing::describe(context));
       for (const Kind kind : {kSphere, kCylinder}) {
@@ -142,14 +143,14 @@ TEST(CurvatureOnSensors, NoisyFramesFromNearToFar) {
           const Curvature curvature = default_curvature(context, frame);
           const Found shape = found_on(frame, curvature, kShape);
           if (shape.pixels > 0 && distance_m <= promise.sure_m) {
-            EXPECT_GT(shape.share(), 0.75);
+            EXPECT_GT(shape.share(), 0.7);
           }
           if (shape.valid >= 20) {
             EXPECT_LT(shape.rms(), promise.shape_rms);
           }
           const Found wall = found_on(frame, curvature, kWall);
           if (distance_m + 0.4 > promise.wall_m) continue;
-          EXPECT_GT(wall.share(), 0.85);
+          EXPECT_GT(wall.share(), promise.wall_share);
           EXPECT_LT(wall.rms(), promise.wall_rms);
           // What it says about its own error is true.
           const double said = wall.deviation / wall.valid;

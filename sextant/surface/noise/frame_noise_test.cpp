@@ -59,14 +59,15 @@ SensorNoiseOptions only_noise(float sigma_per_m, float box_px) {
 
 TEST(FrameNoiseLevels, AreThoseOfTheSensor) {
   // The mean of n pixels deviates by σ / √n, and by as many times more as a box has pixels on a
-  // side. Bins of noise are a quarter octave wide, and a fifth of the windows is a sample.
+  // side. Bins of noise are a quarter octave wide, and levels are raised by 1 / 0.85, since windows
+  // of real sensors have few independent errors: 1.3 for errors that are all independent.
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     for (const float box_px : {1.0f, 8.0f}) {
       const FrameNoise found = noise_of(context, wall(only_noise(1e-3f, box_px)));
       for (const float z_m : {0.8f, 1.5f}) {  // the ball has too few windows of its own
         const int bin = depth_bin(z_m);
-        EXPECT_NEAR(found.sigma_per_m[bin], 1e-3f, 0.25e-3f) << box_px;
+        EXPECT_NEAR(found.sigma_per_m[bin], 1e-3f, 0.35e-3f) << box_px;
         EXPECT_NEAR(found.density_per_m[bin], box_px * 1e-3f, box_px * 0.4e-3f) << box_px;
       }
     }
