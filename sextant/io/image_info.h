@@ -16,8 +16,8 @@ struct ImageInfo {
   ImageFormat format = ImageFormat::kPng;
   int width = 0;
   int height = 0;
-  int channels = 0;   ///< 1 grey, 2 grey with alpha, 3 RGB or palette, 4 RGBA or CMYK
-  int bit_depth = 0;  ///< bits per channel; of a palette, those of its colours
+  int channels = 0;       ///< 1 grey, 2 grey with alpha, 3 RGB or palette, 4 RGBA or CMYK
+  int bit_depth = 0;      ///< bits per channel; of a palette, those of its colours
   bool floating = false;  ///< the numbers are floats, not integers
 };
 
