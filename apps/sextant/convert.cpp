@@ -197,10 +197,10 @@ void check_flags(const CLI::App& command, ConvertCommand& state, const fs::path&
     return;
   }
   refuse_flags(command, {"--unit-m", "--encoding"}, "it belongs to clouds and meshes");
-  if (extension == ".png") {
-    refuse_flags(command, {"--quality"}, "it belongs to JPEG");
-  } else {
+  if (extension == ".jpg" || extension == ".jpeg") {
     refuse_flags(command, {"--depth-unit-m", "--output-depth-unit-m"}, "it belongs to depth maps");
+  } else {
+    refuse_flags(command, {"--quality"}, "it belongs to JPEG");
   }
   state.options.depth_units_given =
       state.into.empty() &&
