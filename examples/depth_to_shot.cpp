@@ -7,6 +7,7 @@
 
 #include "sextant/depth/surface_from_depth.h"
 #include "sextant/descriptor/surface_descriptors.h"
+#include "sextant/io/depth_file.h"
 #include "sextant/io/npy.h"
 #include "sextant/io/png.h"
 #include "sextant/surface/surface_operations.h"
@@ -18,7 +19,7 @@ namespace {
 
 ShotDescriptors describe_depth(const Context& context, const std::filesystem::path& depth_file,
                                const Camera& camera) {
-  const Image<float> depth_m = copy(context, read_depth_png(depth_file));
+  const Image<float> depth_m = copy(context, read_depth(depth_file));
   Surface surface = surface_from_depth(context, depth_m, camera);
   estimate_normals(context, surface);
   estimate_resolution(context, surface);
