@@ -22,7 +22,7 @@ Found find_one(const nlohmann::json& object, std::initializer_list<const char*> 
 
 Found find_needed(const nlohmann::json& object, std::initializer_list<const char*> keys,
                   const std::string& name) {
-  const Found found = find_one(object, keys, name);
+  Found found = find_one(object, keys, name);
   require(static_cast<bool>(found), name, ": the key \"", *keys.begin(), "\" is missing");
   return found;
 }
