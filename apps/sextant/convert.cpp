@@ -35,9 +35,11 @@ struct ConvertOptions {
     visit("unit_m", self.unit_m, "metres per unit of the input (0.001 for millimetres)",
           Range{1e-9, 1e9});
     visit("depth_unit_m", self.depth_unit_m,
-          "metres per step of a depth map (0: 0.001 for integers, 1 for floats)", Range{1e-9, 1e3});
+          "metres per step of a depth map (default: 0.001 for integers, 1 for floats)",
+          Range{1e-9, 1e3});
     visit("output_depth_unit_m", self.output_depth_unit_m,
-          "metres per step of a depth map that becomes a PNG or PGM (0: 0.001)", Range{1e-9, 1e3});
+          "metres per step of a depth map that becomes a PNG or PGM (default: 0.001)",
+          Range{1e-9, 1e3});
     visit("quality", self.quality, "quality of a JPEG output", Range{1, 100});
   }
 };
@@ -201,6 +203,9 @@ void check_flags(const CLI::App& command, ConvertCommand& state, const fs::path&
     refuse_flags(command, {"--depth-unit-m", "--output-depth-unit-m"}, "it belongs to depth maps");
   } else {
     refuse_flags(command, {"--quality"}, "it belongs to JPEG");
+    if (extension == ".tif" || extension == ".tiff") {
+      refuse_flags(command, {"--output-depth-unit-m"}, "a TIFF holds metres");
+    }
   }
   state.options.depth_units_given =
       state.into.empty() &&

@@ -47,8 +47,8 @@ CloudCurvatureOptions cloud_options(const CurvatureCommand& command, const Cloud
   options.least_samples = command.options.least_samples;
   options.clamp_per_m = command.options.clamp_per_m;
   if (!command.viewpoint_m.empty()) {
-    options.viewpoint_m = {command.viewpoint_m[0], command.viewpoint_m[1], command.viewpoint_m[2]};
-    options.viewpoint_m = options.viewpoint_m - cast<float>(cloud.origin_m);
+    options.viewpoint_m = about_origin(
+        cloud, {command.viewpoint_m[0], command.viewpoint_m[1], command.viewpoint_m[2]});
   }
   return options;
 }
@@ -88,11 +88,14 @@ void attach(Cloud& cloud, CloudCurvature& found, bool denoised) {
         m.mean_per_m, m.gaussian_per_sq_m, m.shape_index, m.curvedness_per_m, d.x, d.y, d.z};
     for (std::size_t j = 0; j < std::size(row); ++j) values[j].host()[i] = row[j];
   }
-  cloud.attributes.push_back({"k1", std::move(found.k1_per_m)});
-  cloud.attributes.push_back({"k2", std::move(found.k2_per_m)});
-  for (std::size_t j = 0; j < std::size(kNames); ++j) {
-    cloud.attributes.push_back({kNames[j], std::move(values[j])});
-  }
+  const auto attach_one = [&](const char* name, Buffer<float> numbers) {
+    // A file that went through this command before has them already.
+    std::erase_if(cloud.attributes, [&](const Attribute& a) { return a.name == name; });
+    cloud.attributes.push_back({name, std::move(numbers)});
+  };
+  attach_one("k1", std::move(found.k1_per_m));
+  attach_one("k2", std::move(found.k2_per_m));
+  for (std::size_t j = 0; j < std::size(kNames); ++j) attach_one(kNames[j], std::move(values[j]));
   cloud.normals = std::move(found.normals);
   if (denoised) cloud.points = std::move(found.points);
 }
@@ -132,6 +135,18 @@ void check_usage(const CLI::App& flags, const CurvatureCommand& command) {
   if (options.weights == CurvatureWeights::kNone) {
     refuse_flags(flags, {"--first-unweighted"}, "--weights none has no weights");
   }
+  if (!options.follows_noise()) {
+    refuse_flags(flags, {"--least-radius-m", "--most-radius-m"},
+                 "--radius-m or --stride-px fixes the patch");
+    if (!options.settles()) {
+      refuse_flags(flags,
+                   {"--aim-deviation-per-m", "--most-deviation-per-m", "--depth-noise-per-m"},
+                   "a fixed patch with a fixed number of --iterations does not look at the noise");
+    }
+  }
+  if (!(options.depth_noise_per_m > 0.0f)) {
+    refuse_flags(flags, {"--noise-grain-px"}, "it belongs to --depth-noise-per-m");
+  }
 }
 
 /// Error where the user gave a flag that only patches of pixels listen to.
@@ -154,6 +169,14 @@ void run(const CLI::App& flags, const CurvatureCommand& command) {
   if (!command.viewpoint_m.empty()) surface.camera_rows = false;
   const bool by_pixels = has_camera_rows(context, surface);
   if (!by_pixels) check_flags(flags, command.input.file);
+  if (by_pixels && command.options.settles()) {
+    refuse_flags_for_input(flags, {"--weight-scale-m"},
+                           "the scale follows the noise unless --iterations is given");
+  }
+  if (!surface.normals.empty()) {
+    refuse_flags_for_input(flags, {"--viewpoint-m"},
+                           command.input.file + " has normals, which say what is outside");
+  }
   CloudCurvature found = times.time("curvature", context, [&] {
     return on_host(context, estimate_curvature(context, surface,
                                                {.organised = command.options,

@@ -202,6 +202,10 @@ void check_usage(const CLI::App& flags, const DepthCommand& command) {
   if (command.depth_output.empty()) {
     refuse_flags(flags, {"--output-unit-m"}, "it belongs to --depth-output");
   }
+  if (const std::string extension = lower_extension(command.depth_output);
+      extension == ".tif" || extension == ".tiff") {
+    refuse_flags(flags, {"--output-unit-m"}, "a TIFF holds metres");
+  }
   if (command.picture.empty()) {
     refuse_flags(flags, {"--picture-near-m", "--picture-far-m"}, "it belongs to --picture");
   }

@@ -41,9 +41,10 @@ struct NormalsCommand {
 };
 
 /// Depth maps err along their rays; for clouds CloudNormalsOptions decides.
-Method method_for(const NormalsCommand& command, bool camera_rows) {
+Method method_for(const CLI::App& flags, const NormalsCommand& command, bool camera_rows) {
   if (command.method != Method::kAutomatic) return command.method;
   if (camera_rows) return Method::kRay;
+  if (is_given(flags, "--sigma-m")) return Method::kWeighted;
   return method_of(command.unorganised) == CloudNormalsMethod::kPca ? Method::kPca
                                                                     : Method::kWeighted;
 }
@@ -115,6 +116,8 @@ void normals_by(Method method, const Context& context, const NormalsCommand& com
   } else if (method == Method::kQuadric) {
     surface.normals = {};
     SurfaceCurvatureOptions options;
+    // A normal may be good where the curvature is uncertain.
+    options.organised.most_deviation_per_m = 0.0f;
     options.unorganised.radius_m = unorganised.radius_m;
     options.unorganised.viewpoint_m = unorganised.viewpoint_m;
     surface.normals = std::move(estimate_curvature(context, surface, options).normals);
@@ -145,11 +148,9 @@ void run(const CLI::App& flags, NormalsCommand command) {
   const Context context = context_for(command.common);
   StepTimes times;
   Surface surface = read_surface_input(context, command.input, times);
-  // A viewpoint is given in coordinates of the file; without one it is the sensor's.
-  Vec3f& viewpoint_m = command.unorganised.viewpoint_m;
-  if (!(viewpoint_m == Vec3f{})) viewpoint_m = viewpoint_m - cast<float>(surface.origin_m);
+  command.unorganised.viewpoint_m = about_origin(surface, command.unorganised.viewpoint_m);
   const bool camera_rows = has_camera_rows(context, surface);
-  const Method method = method_for(command, camera_rows);
+  const Method method = method_for(flags, command, camera_rows);
   check_flags(flags, command.input.file, method, camera_rows);
   times.time("normals", context, [&] { normals_by(method, context, command, surface); });
   TriangleMesh mesh;

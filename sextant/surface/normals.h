@@ -39,7 +39,7 @@ struct NormalsOptions {
 /// Unit normals of an organised cloud, towards the sensor at the origin.
 ///
 /// The normal of a pixel is that of the plane that fits the valid points of the window around it
-/// best. It is NaN where the point is not finite (with kRay also where z is not positive), where
+/// best. It is NaN where the point is not finite (with kRay and kCurved also where z is not positive), where
 /// fewer than 5 points are left in the window, and where they determine no plane: all equal, on a
 /// line, or with kPca the same spread in every direction.
 ///
@@ -52,8 +52,8 @@ struct NormalsOptions {
 /// noise; of kPca 0.27°, 2.5° and 14°; of kCurved 0.01°, 2.0° and 6.0° (surface_bench). Rounding
 /// adds less than 0.006° at 1 m. The CPU gives the same bits for every number of threads and every
 /// instruction set; CUDA agrees within 0.01° for 99.9 % of the pixels. Cost: 7 × 7 at 640 × 480
-/// takes 2 ms of one core with AVX-512, 3.5 ms with AVX2; one launch on CUDA. kPca and kCurved take
-/// half as long again (surface_bench).
+/// takes 2 ms of one core with AVX-512, 3.5 ms with AVX2; one launch on CUDA. kCurved takes a
+/// third longer, kPca half as long again (surface_bench).
 Image<Vec3f> estimate_normals(const Context& context, ImageView<const Vec3f> points,
                               const NormalsOptions& options = {});
 

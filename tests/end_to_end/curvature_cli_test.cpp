@@ -157,6 +157,11 @@ TEST_F(CurvatureCli, OfAnImageThatWasMoved) {
     // The sensor is at z = 0.3.
     EXPECT_NEAR(property(read, "k1")[kMiddle], 10, 0.1);
   }
+  // Its own output is an input like any other; the normals in it say what is outside.
+  const Outcome again = run("curvature out.ply -o again.ply --radius-m 0.03 --device cpu");
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_NEAR(property(read_geometry(folder_ / "again.ply"), "k1")[kMiddle], 10, 0.1);
+  EXPECT_EQ(run("curvature out.ply -o again.ply --viewpoint-m 0 0 1 --device cpu").status, 1);
   const Outcome behind = run(
       "curvature moved.pcd -o out.ply --radius-m 0.03 --viewpoint-m 0 0 -0.2 --json --device cpu");
   ASSERT_EQ(behind.status, 0) << behind.err;

@@ -43,13 +43,14 @@ TEST_F(VotingCli, MethodsAndTheirDefaults) {
     const char* method;
     double most_deg;  ///< the noise alone turns the plane through 15 neighbours by some 8°
   };
-  for (const Case& c : {Case{"", "pca", 12}, Case{"--sigma-m 1", "weighted", 2},
-                        Case{"--method weighted", "weighted", 2}, Case{"--k 15", "pca", 12},
-                        Case{"--method weighted --sigma-m 1", "weighted", 2},
-                        Case{"--method pca --radius-m 2", "pca", 2},
-                        Case{"--method quadric --radius-m 2", "quadric", 3},
-                        Case{"--method voting --sigma-m 1", "voting", 8},
-                        Case{"--method voting --sigma-m 1 --second-pass", "voting", 8}}) {
+  for (const Case& c :
+       {Case{"", "pca", 12}, Case{"--sigma-m 1", "weighted", 2}, Case{"--sigma-m 0", "weighted", 2},
+        Case{"--method weighted", "weighted", 2}, Case{"--k 15", "pca", 12},
+        Case{"--method weighted --sigma-m 1", "weighted", 2},
+        Case{"--method pca --radius-m 2", "pca", 2},
+        Case{"--method quadric --radius-m 2", "quadric", 3},
+        Case{"--method voting --sigma-m 1", "voting", 8},
+        Case{"--method voting --sigma-m 1 --second-pass", "voting", 8}}) {
     SCOPED_TRACE(c.arguments);
     const Outcome outcome =
         run(std::string("normals scan.ply -o out.ply --json --device cpu ") + c.arguments);

@@ -29,7 +29,9 @@ Surface read_described_surface(const Context& context, const DescribedSurfaceOpt
 void complete_surface(const Context& context, const DescribedSurfaceOptions& options,
                       bool with_triangles, Surface& surface, StepTimes& times) {
   if (options.new_normals || surface.normals.empty()) {
-    times.time("normals", context, [&] { estimate_normals(context, surface, options.normals); });
+    SurfaceNormalsOptions normals = options.normals;
+    normals.unorganised.viewpoint_m = about_origin(surface, normals.unorganised.viewpoint_m);
+    times.time("normals", context, [&] { estimate_normals(context, surface, normals); });
   }
   if (surface.organised() && with_triangles) {
     times.time("triangulate", context, [&] { triangulate(context, surface, options.triangulate); });

@@ -56,9 +56,10 @@ FileKind kind_of_extension(const std::filesystem::path& path) {
 }
 
 Image<Rgb8> read_color_image(const std::string& file) {
-  require(!is_depth_image(image_info(file)), "--color: ", file,
+  const FileBytes bytes = read_file(file, kMaxImageFileBytes);  // once: it may be a pipe
+  require(!is_depth_image(image_info(bytes, file)), "--color: ", file,
           " is a depth map, not a colour image");
-  return read_image(file);
+  return read_image(bytes, file);
 }
 
 }  // namespace sextant::app

@@ -126,6 +126,10 @@ Surface read_surface_input(const Context& context, const SurfaceInput& input, St
   });
 }
 
+Vec3f about_origin(const Cloud& cloud, const Vec3f& viewpoint_m) {
+  return viewpoint_m == Vec3f{} ? viewpoint_m : viewpoint_m - cast<float>(cloud.origin_m);
+}
+
 void require_organised(const Cloud& cloud, const std::string& file) {
   require(cloud.organised(), file, ": its ", cloud.size(),
           " points are in no rows; an organised PLY or PCD or a depth map is needed");

@@ -36,6 +36,10 @@ std::vector<InputFile> input_files(const SurfaceInput& input);
 /// camera has been looked at.
 Surface read_surface_input(const Context& context, const SurfaceInput& input, StepTimes& times);
 
+/// A viewpoint in the coordinates of the file as one in those of its points, which maps have about
+/// an origin. 0 0 0 stands for the sensor's place and stays.
+Vec3f about_origin(const Cloud& cloud, const Vec3f& viewpoint_m);
+
 /// Throws Error with the remedy unless the cloud has the rows of an image.
 void require_organised(const Cloud& cloud, const std::string& file);
 

@@ -9,7 +9,7 @@ namespace {
 
 const Buffer<float>* values_of(const Cloud& cloud, std::string_view name) {
   const Attribute* found = find_attribute(cloud.attributes, name);
-  return found != nullptr ? &found->get<float>() : nullptr;
+  return found != nullptr ? std::get_if<Buffer<float>>(&found->values) : nullptr;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ PointSaliency saliency_of(const Context& context, const Surface& surface, const 
   const auto values = [&](const char* name) -> View<const float> {
     const Buffer<float>* found = values_of(surface, name);
     require(found != nullptr, "--saliency file: ", file, " has no property '", name,
-            "'; 'sextant normals --method voting --second-pass' writes it");
+            "' of single precision; 'sextant normals --method voting --second-pass' writes it");
     return found->view();
   };
   const PointSaliency saliency{values("stick"), values("plate"), values("ball")};
