@@ -34,14 +34,42 @@ std::vector<Vec3f> made_plain(float sigma_m, double mean_votes) {
   return points;
 }
 
-std::optional<std::vector<Vec3f>> captured_cloud(const std::string& name) {
+std::optional<TriangleMesh> captured_file(const std::string& name) {
   const char* folder = std::getenv("SEXTANT_SHARED_DATA");
   if (!folder) return {};
   const auto file = std::filesystem::path(folder) / "tensor_voting" / (name + ".vtk");
   if (!std::filesystem::exists(file)) return {};
-  const TriangleMesh mesh = read_vtk(file);
-  const auto points = mesh.vertices.points.host();
+  return read_vtk(file);
+}
+
+std::optional<std::vector<Vec3f>> captured_cloud(const std::string& name) {
+  const std::optional<TriangleMesh> mesh = captured_file(name);
+  if (!mesh) return {};
+  const auto points = mesh->vertices.points.host();
   return std::vector<Vec3f>(points.begin(), points.end());
+}
+
+double mean_votes(const Context& context, const VotingResult& result) {
+  double sum = 0;
+  for (const std::int32_t votes : to_host(context, result.votes)) sum += votes;
+  return sum / static_cast<double>(result.size());
+}
+
+SaliencyShares saliency_shares(const Context& context, const VotingResult& result) {
+  const std::vector<Saliency> saliencies = to_host(context, result.saliencies);
+  const std::vector<std::int32_t> votes = to_host(context, result.votes);
+  SaliencyShares shares;
+  double voted = 0;
+  for (std::size_t i = 0; i < saliencies.size(); ++i) {
+    if (votes[i] == 0) continue;
+    const Saliency& s = saliencies[i];
+    const bool is_stick = s.stick >= s.plate && s.stick >= s.ball;
+    double& kind = is_stick ? shares.stick : s.plate >= s.ball ? shares.plate : shares.ball;
+    ++kind;
+    ++voted;
+  }
+  for (double* share : {&shares.stick, &shares.plate, &shares.ball}) *share *= 100 / voted;
+  return shares;
 }
 
 }  // namespace sextant::app
