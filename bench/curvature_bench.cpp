@@ -106,7 +106,9 @@ struct Choice {
 };
 
 /// What PCL sees: points up to 20 mm from points up to 20 mm away.
-CurvatureOptions same_support() { return {.radius_samples = 8, .radius_m = 2 * kPclRadius_m}; }
+CurvatureOptions same_support() {
+  return {.radius_samples = 8, .radius_m = 2 * kPclRadius_m, .iterations = 5};
+}
 
 void compare_errors(std::vector<Row>& rows) {
   const Context context = Context::best();
@@ -117,7 +119,8 @@ void compare_errors(std::vector<Row>& rows) {
     const Errors peer = errors_of(scene, [&](std::size_t i) { return pcl.at(i); });
     const Image<Vec3f> points(copy(context, scene.points), scene.width, scene.height);
     const Image<Vec3f> normals = estimate_normals(context, points);
-    for (const Choice& choice : {Choice{"40 mm", same_support()}, Choice{"37x37 px", {}}}) {
+    for (const Choice& choice :
+         {Choice{"40 mm", same_support()}, Choice{"37x37 px", pixel_curvature()}}) {
       const Curvature of = estimate_curvature(context, points, normals, choice.options);
       const std::vector<float> k1 = to_host(context, of.k1_per_m.pixels());
       const std::vector<float> k2 = to_host(context, of.k2_per_m.pixels());
@@ -140,7 +143,8 @@ void compare_errors(std::vector<Row>& rows) {
 
 std::vector<Choice> choices() {
   CurvatureOptions paper = paper_curvature();
-  std::vector<Choice> all{{"37x37 (129 samples), 5 iterations", {}},
+  std::vector<Choice> all{{"37x37 (129 samples), 5 iterations", pixel_curvature()},
+                          {"default, a patch that follows the noise", {}},
                           {"37x37, 3 iterations, as in the paper", paper}};
   paper.radius_samples = 5;
   paper.stride_px = 2;
@@ -148,10 +152,14 @@ std::vector<Choice> choices() {
   paper.radius_samples = 4;
   paper.stride_px = 1;
   all.push_back({"9x9 (69 samples), 3 iterations, as in the paper", paper});
-  all.push_back({"20 mm, 5 iterations", {.radius_m = 0.02f}});
+  all.push_back({"20 mm, 5 iterations", {.radius_m = 0.02f, .iterations = 5}});
   all.push_back({"40 mm (8 samples to the rim), 5 iterations", same_support()});
   all.push_back({"dense disc (1041 samples), 3 iterations",
-                 {.shape = PatchShape::kDenseDisc, .average_cells = false, .iterations = 3}});
+                 {.shape = PatchShape::kDenseDisc,
+                  .radius_samples = 6,
+                  .stride_px = 3,
+                  .average_cells = false,
+                  .iterations = 3}});
   return all;
 }
 

@@ -11,6 +11,9 @@
 
 namespace sextant::measure {
 
+/// After a loop, idle threads of OpenMP spin for milliseconds on processors that others need.
+inline void let_peers_sleep() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
+
 /// One operation and those who do the same: what a loaded run measures.
 struct Contest {
   struct Peer {
@@ -41,8 +44,6 @@ struct ContestTimes {
 inline ContestTimes time_contest(const Contest& contest) {
   constexpr double kBudget_ms = 15000;
   constexpr int kFewestRounds = 20, kMostRounds = 200;
-  // After a loop, idle threads of OpenMP spin for milliseconds on processors that others need.
-  constexpr std::chrono::milliseconds kUntilPeersSleep{30};
   std::vector<double> ours;
   std::vector<std::vector<double>> theirs(contest.peers.size());
   double spent_ms = 0;
@@ -50,7 +51,7 @@ inline ContestTimes time_contest(const Contest& contest) {
   for (const Contest::Peer& peer : contest.peers) peer.run();
   for (int round = 0; round < kMostRounds; ++round) {
     if (round >= kFewestRounds && spent_ms > kBudget_ms) break;
-    std::this_thread::sleep_for(kUntilPeersSleep);
+    let_peers_sleep();
     ours.push_back(milliseconds(contest.ours));
     spent_ms += ours.back();
     for (std::size_t i = 0; i < theirs.size(); ++i) {

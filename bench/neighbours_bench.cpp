@@ -63,6 +63,7 @@ void compare(const std::string& what, const std::string& peer, const std::functi
   std::vector<double> our_times, their_times, ratios;
   for (int turn = 0; turn < kTurns; ++turn) {
     their_times.push_back(milliseconds(theirs));
+    let_peers_sleep();
     our_times.push_back(milliseconds(ours));
     ratios.push_back(their_times.back() / our_times.back());
   }

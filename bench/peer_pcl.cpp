@@ -104,8 +104,7 @@ Normals::Ptr estimate(const Points::Ptr& points, const NormalsSettings& settings
   const auto normals = std::make_shared<Normals>();
   pcl::NormalEstimationOMP<pcl::PointXYZ, pcl::Normal> estimator(
       static_cast<unsigned>(settings.threads));
-  estimator.setInputCloud(points);
-  estimator.setSearchMethod(std::make_shared<pcl::search::KdTree<pcl::PointXYZ>>());
+  estimator.setInputCloud(points);  // neighbours by PCL's own choice of search
   if (radius_m > 0) {
     estimator.setRadiusSearch(radius_m);
   } else {
@@ -139,7 +138,8 @@ pcl::IndicesPtr every_nth(std::size_t points, int every) {
 }
 
 /// pc1 pc2 and the direction x y z of pc1. Settings: radius_m; normals_radius_m (else the same);
-/// every (only each such point, the others are NaN; the time is that of all, in proportion).
+/// every (only each such point, the others are NaN; the time is that of all, in proportion, and of
+/// one tree where the points are in no rows). The search is PCL's own choice.
 Outcome curvatures(const Points::Ptr& points, Settings& words) {
   const NormalsSettings settings(words);
   const double normals_radius_m = words.number("normals_radius_m", settings.radius_m);
@@ -151,6 +151,15 @@ Outcome curvatures(const Points::Ptr& points, Settings& words) {
   time_step(outcome, "normals", settings.repeats,
             [&] { normals = estimate(points, settings, normals_radius_m); });
   const pcl::IndicesPtr chosen = every_nth(points->size(), every);
+  pcl::search::KdTree<pcl::PointXYZ>::Ptr tree;
+  double tree_ms = 0;
+  if (!points->isOrganized()) {
+    time_step(outcome, "tree", settings.repeats, [&] {
+      tree = std::make_shared<pcl::search::KdTree<pcl::PointXYZ>>();
+      tree->setInputCloud(points);
+    });
+    tree_ms = outcome.times_ms["tree"];
+  }
   pcl::PointCloud<pcl::PrincipalCurvatures> curvatures;
   time_step(outcome, "curvatures", settings.repeats, [&] {
     pcl::PrincipalCurvaturesEstimation<pcl::PointXYZ, pcl::Normal, pcl::PrincipalCurvatures>
@@ -158,13 +167,13 @@ Outcome curvatures(const Points::Ptr& points, Settings& words) {
     estimator.setInputCloud(points);
     estimator.setInputNormals(normals);
     estimator.setIndices(chosen);
-    estimator.setSearchMethod(std::make_shared<pcl::search::KdTree<pcl::PointXYZ>>());
+    if (tree) estimator.setSearchMethod(tree);
     estimator.setRadiusSearch(settings.radius_m);
     estimator.compute(curvatures);
   });
   const double measured = outcome.times_ms["curvatures"];
-  outcome.times_ms["curvatures"] =
-      measured * static_cast<double>(points->size()) / static_cast<double>(chosen->size());
+  outcome.times_ms["curvatures"] = tree_ms + measured * static_cast<double>(points->size()) /
+                                                 static_cast<double>(chosen->size());
   for (std::size_t j = 0; j < chosen->size(); ++j) {
     const pcl::PrincipalCurvatures& c = curvatures[j];
     const float values[] = {c.pc1, c.pc2, c.principal_curvature_x, c.principal_curvature_y,

@@ -22,6 +22,7 @@ std::vector<std::vector<double>> times_of(const std::vector<std::function<void()
   std::vector<std::vector<double>> times(works.size());
   for (int turn = -1; turn < kTurns; ++turn) {
     for (std::size_t k = 0; k < works.size(); ++k) {
+      let_peers_sleep();
       const double time = milliseconds(works[k]);
       if (turn >= 0) times[k].push_back(time);  // the first round warms up
     }

@@ -4,6 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(PNG REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(nlohmann_json REQUIRED)
@@ -53,7 +54,7 @@ target_include_directories(sextant PUBLIC
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(sextant
   PUBLIC nlohmann_json::nlohmann_json
-  PRIVATE Threads::Threads PNG::PNG JPEG::JPEG fmt::fmt)
+  PRIVATE Threads::Threads ZLIB::ZLIB PNG::PNG JPEG::JPEG fmt::fmt)
 if(SEXTANT_WITH_CUDA)
   find_package(CUDAToolkit REQUIRED)
   target_link_libraries(sextant PRIVATE CUDA::cudart_static)

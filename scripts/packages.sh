@@ -2,8 +2,8 @@
 # shellcheck shell=bash disable=SC2034  # sourced by ./dev and scripts/measure_dependencies
 # Packages by task. "package:program" also counts as present when the program is on the path.
 # The names are the same on Debian 12 and Ubuntu 24.04.
-packages_build=(g++:g++ cmake:cmake ninja-build:ninja libpng-dev libjpeg-dev nlohmann-json3-dev
-                libcli11-dev libfmt-dev)
+packages_build=(g++:g++ cmake:cmake ninja-build:ninja zlib1g-dev libpng-dev libjpeg-dev
+                nlohmann-json3-dev libcli11-dev libfmt-dev)
 packages_unit=(libgtest-dev libeigen3-dev)
 packages_clang=(clang:clang++ libclang-rt-dev llvm:llvm-symbolizer)
 packages_peers=(libpcl-dev)

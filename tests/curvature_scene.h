@@ -45,6 +45,14 @@ inline HostCurvature to_host_curvature(const Context& context, const Curvature& 
           to_host(context, of.points.pixels()),     to_host(context, of.valid.pixels())};
 }
 
+/// Five steps on patches of this radius, whatever the noise.
+inline CurvatureOptions metric_curvature(float radius_m) {
+  CurvatureOptions options = pixel_curvature();
+  options.stride_px = 0;
+  options.radius_m = radius_m;
+  return options;
+}
+
 /// Starting from estimate_normals, or from the normals given.
 inline HostCurvature curvature_of(const Context& context, const OrganisedScene& scene,
                                   const CurvatureOptions& options = {},

@@ -15,7 +15,6 @@
 #include "sextant/io/jpeg.h"
 #include "sextant/io/pcd.h"
 #include "sextant/io/ply.h"
-#include "sextant/io/png.h"
 
 namespace sextant::app {
 
@@ -26,8 +25,8 @@ namespace fs = std::filesystem;
 struct ConvertOptions {
   double unit_m = 1.0;
   std::string encoding;
-  double depth_unit_m = 0.001;
-  double output_depth_unit_m = 0.001;
+  double depth_unit_m = 0;         ///< 0: 0.001 for integers, 1 for floats
+  double output_depth_unit_m = 0;  ///< 0: 0.001, and metres in a TIFF
   int quality = 95;
   bool depth_units_given = false;  ///< for the only input, which then must be a depth map
 
@@ -35,10 +34,10 @@ struct ConvertOptions {
   static void fields(Self& self, Visitor&& visit) {
     visit("unit_m", self.unit_m, "metres per unit of the input (0.001 for millimetres)",
           Range{1e-9, 1e9});
-    visit("depth_unit_m", self.depth_unit_m, "metres per step of a 16-bit depth input",
-          Range{1e-9, 1e3});
+    visit("depth_unit_m", self.depth_unit_m,
+          "metres per step of a depth map (0: 0.001 for integers, 1 for floats)", Range{1e-9, 1e3});
     visit("output_depth_unit_m", self.output_depth_unit_m,
-          "metres per step of a 16-bit depth output", Range{1e-9, 1e3});
+          "metres per step of a depth map that becomes a PNG or PGM (0: 0.001)", Range{1e-9, 1e3});
     visit("quality", self.quality, "quality of a JPEG output", Range{1, 100});
   }
 };
@@ -76,15 +75,20 @@ std::vector<std::string> convert_geometry(const fs::path& from, const fs::path& 
 
 void convert_image(const fs::path& from, const fs::path& to, const ConvertOptions& options) {
   const std::string extension = lower_extension(to);
-  const bool is_depth = is_depth_image(image_info(from));
-  require(is_depth || !options.depth_units_given,
-          "--depth-unit-m and --output-depth-unit-m: have no ", "effect: ", from.string(),
-          " is a picture, not a 16-bit depth map");
-  if (is_depth) {
-    require(extension == ".png", to.string(), ": ", from.string(),
-            " is a 16-bit depth map, which only a .png keeps");
-    const Image<float> depth = read_depth_png(from, {.unit_m = options.depth_unit_m});
-    write_depth_png(to, depth, {.unit_m = options.output_depth_unit_m});
+  const ImageInfo info = image_info(from);
+  require(is_depth_image(info) || !options.depth_units_given,
+          "--depth-unit-m and --output-depth-unit-m: have no effect: ", from.string(),
+          " is a picture, not a depth map");
+  if (is_depth_image(info)) {
+    require(extension != ".jpg" && extension != ".jpeg", to.string(), ": ", from.string(),
+            " is a depth map, which .png, .pgm and .tif keep");
+    DepthFileOptions reading{.unit_m = options.depth_unit_m};
+    // Steps that become steps of the same size are the same numbers, whatever a step is.
+    const bool steps = !info.floating && extension != ".tif" && extension != ".tiff";
+    if (steps && options.depth_unit_m == 0 && options.output_depth_unit_m == 0) {
+      reading.unit_m = 0.001;
+    }
+    write_depth(to, read_depth(from, reading), options.output_depth_unit_m);
   } else if (extension == ".jpg" || extension == ".jpeg") {
     write_jpeg(to, read_image(from), {.quality = options.quality});
   } else {
@@ -222,8 +226,7 @@ void check_usage(const CLI::App& flags, ConvertCommand& command) {
 void add_convert(CLI::App& app) {
   auto state = std::make_shared<ConvertCommand>();
   CLI::App* command = add_command(
-      app, "convert",
-      "Converts clouds and meshes (PLY, PCD, OBJ, VTK; from XYZ) and images (PNG, JPEG)",
+      app, "convert", "Converts clouds and meshes (PLY, PCD, OBJ, VTK), pictures and depth maps",
       "sextant convert scan.pcd scan.ply\n"
       "  sextant convert part_in_mm.obj part.ply --unit-m 0.001\n"
       "  sextant convert *.pcd --into clouds --to ply --encoding ascii",

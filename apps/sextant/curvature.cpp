@@ -39,7 +39,7 @@ struct CurvatureCommand {
 CloudCurvatureOptions cloud_options(const CurvatureCommand& command, const Cloud& cloud) {
   CloudCurvatureOptions options;
   options.radius_m = command.options.radius_m;
-  options.iterations = command.options.iterations;
+  if (command.options.iterations > 0) options.iterations = command.options.iterations;
   options.weights = command.options.weights;
   options.weight_scale_m = command.options.weight_scale_m;
   options.first_unweighted = command.options.first_unweighted;

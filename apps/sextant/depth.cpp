@@ -17,6 +17,7 @@
 #include "sextant/depth/deproject.h"
 #include "sextant/depth/disparity.h"
 #include "sextant/geometry/mesh.h"
+#include "sextant/io/depth_file.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/json_file.h"
 #include "sextant/render/color_map.h"
@@ -38,36 +39,42 @@ struct DepthCommand {
   std::string color_camera;
   std::string color_from_depth;
   std::string depth_output;
-  double output_unit_m = 0.001;
+  double output_unit_m = 0;  ///< 0: 0.001, and metres in a TIFF
   std::string cloud_output;
   std::string picture;
   double picture_near_m = 0;  ///< 0: from the depth itself
   double picture_far_m = 0;
 };
 
-/// A raw disparity map: the integers of a 16-bit PNG as they are.
-Image<std::uint16_t> read_disparity(const std::string& path) {
-  const Image<float> read = read_depth_png(path, {.unit_m = 1});
+/// A raw disparity map: the integers of a file as they are. The reader makes a hole of 0, which
+/// here is a very near point.
+Image<std::uint16_t> disparity_of(const Image<float>& read) {
   Image<std::uint16_t> raw(Context::cpu(1), read.width(), read.height());
   std::transform(read.pixels().host().begin(), read.pixels().host().end(),
                  raw.pixels().host().begin(), [](float value) {
-                   // The reader makes a hole of 0, which here is a very near point.
                    return std::isnan(value) ? std::uint16_t{0} : static_cast<std::uint16_t>(value);
                  });
   return raw;
 }
 
-Image<float> read_input(const DepthCommand& command, const std::optional<CameraFile>& camera,
-                        const Context& context, StepTimes& times) {
-  if (command.disparity) {
-    const Image<std::uint16_t> raw =
-        times.time("read", context, [&] { return copy(context, read_disparity(command.input)); });
-    return times.time("disparity", context,
-                      [&] { return depth_from_kinect_disparity(context, raw, command.kinect); });
-  }
-  return times.time("read", context, [&] {
-    return copy(context, read_depth_png(command.input, depth_unit(command.unit_m, camera)));
+/// The depth on the context's device, and the camera where there is one.
+DepthMap read_input(const DepthCommand& command, const Context& context, StepTimes& times) {
+  DepthMap map;
+  Image<std::uint16_t> raw;
+  times.time("read", context, [&] {
+    map = read_depth_map(command.input, command.camera, command.unit_m, command.disparity);
+    if (command.disparity) {
+      raw = copy(context, disparity_of(map.depth_m));
+    } else {
+      map.depth_m = copy(context, map.depth_m);
+    }
   });
+  if (command.disparity) {
+    map.depth_m = times.time("disparity", context, [&] {
+      return depth_from_kinect_disparity(context, raw, command.kinect);
+    });
+  }
+  return map;
 }
 
 /// {"rotation": nine numbers row by row, "translation_m": three}.
@@ -102,7 +109,10 @@ Cloud make_cloud(const DepthCommand& command, const Context& context, const Imag
       return color_points(context, cloud.points, image);
     }
     ColorCamera color{camera, {}};
-    if (!command.color_camera.empty()) color.camera = read_camera_json(command.color_camera).camera;
+    if (!command.color_camera.empty()) {
+      const CameraImage seen{command.color, image.width(), image.height()};
+      color.camera = read_camera_json(command.color_camera, seen).camera;
+    }
     if (!command.color_from_depth.empty()) {
       color.color_from_points = read_rigid(command.color_from_depth);
     }
@@ -123,7 +133,7 @@ std::vector<std::string> write_outputs(const DepthCommand& command, const Image<
                                        Cloud cloud) {
   std::vector<std::string> written;
   if (!command.depth_output.empty()) {
-    write_depth_png(command.depth_output, depth_m, {.unit_m = command.output_unit_m});
+    write_depth(command.depth_output, depth_m, command.output_unit_m);
     written.push_back(command.depth_output);
   }
   if (!command.picture.empty()) {
@@ -141,17 +151,16 @@ std::vector<std::string> write_outputs(const DepthCommand& command, const Image<
 
 void run(const DepthCommand& command) {
   const Context context = context_for(command.common);
-  std::optional<CameraFile> camera;
-  if (!command.camera.empty()) camera = read_camera_json(command.camera);
   StepTimes times;
-  Image<float> depth_m = read_input(command, camera, context, times);
+  DepthMap map = read_input(command, context, times);
+  Image<float>& depth_m = map.depth_m;
   if (command.filter) {
     depth_m = times.time("filter", context,
                          [&] { return bilateral_filter(context, depth_m, command.bilateral); });
   }
   Cloud cloud;
   if (!command.cloud_output.empty()) {
-    cloud = make_cloud(command, context, depth_m, camera->camera, times);
+    cloud = make_cloud(command, context, depth_m, map.camera->camera, times);
   }
   const Image<float> on_host = to_host(context, depth_m);
   const std::vector<std::string> written = times.time(
@@ -204,18 +213,21 @@ void check_usage(const CLI::App& flags, const DepthCommand& command) {
                {"--color", command.color},
                {"--color-camera", command.color_camera},
                {"--color-from-depth", command.color_from_depth}},
-              {{"--depth-output", command.depth_output, kPngFiles},
+              {{"--depth-output", command.depth_output, kDepthFiles},
                {"--cloud-output", command.cloud_output, kCloudFiles},
                {"--picture", command.picture, kPictureFiles}});
 }
 
 void add_inputs(CLI::App& command, DepthCommand& state) {
-  command.add_option("INPUT", state.input, "16-bit depth PNG, or raw disparity with --disparity")
+  command
+      .add_option("INPUT", state.input,
+                  "depth map: PNG, PGM or TIFF with 16-bit integers, or TIFF with floats; with "
+                  "--disparity, raw disparity")
       ->required();
   command
       .add_option("--unit-m", state.unit_m,
                   "metres per step of the input (default: the camera file's depth_scale, else "
-                  "0.001)")
+                  "0.001 for integers and 1 for floats)")
       ->check(within<double>({1e-9, 1e3}));
   command.add_flag("--disparity", state.disparity, "the input is raw Kinect disparity (11 bits)");
   command.add_option("--camera", state.camera, "camera JSON of the depth map");
@@ -230,12 +242,13 @@ void add_inputs(CLI::App& command, DepthCommand& state) {
 }
 
 void add_outputs(CLI::App& command, DepthCommand& state) {
-  command.add_option("--depth-output", state.depth_output, "16-bit depth PNG");
+  command.add_option("--depth-output", state.depth_output,
+                     "depth map: PNG or PGM in steps, or TIFF with floats in metres");
   command
-      .add_option("--output-unit-m", state.output_unit_m,
-                  "metres per step of --depth-output; 0.0001 keeps what the filter gained")
-      ->check(within<double>({1e-9, 1e3}))
-      ->capture_default_str();
+      .add_option(
+          "--output-unit-m", state.output_unit_m,
+          "metres per step of a PNG or PGM (default: 0.001); 0.0001 keeps what the filter gained")
+      ->check(within<double>({1e-9, 1e3}));
   command.add_option("--cloud-output", state.cloud_output, "organised cloud: PLY or PCD");
   command.add_option("--picture", state.picture, "image: near light, far dark, holes black");
   command

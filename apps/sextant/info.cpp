@@ -13,6 +13,7 @@
 #include "apps/sextant/input/file_kind.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/io/camera_json.h"
+#include "sextant/io/file.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
 
@@ -96,34 +97,44 @@ Result describe_geometry(const InfoCommand& command) {
   return result;
 }
 
-/// Adds how far the valid pixels of a depth map lie.
-void describe_depth(const InfoCommand& command, Result& result) {
-  const DepthPngOptions options = depth_unit(command.unit_m);
-  const Image<float> depth_m = read_depth_png(command.file, options);
+/// Adds how far the valid pixels of a depth map lie, and doubts where that is hard to believe.
+void describe_depth(const InfoCommand& command, std::span<const std::byte> file,
+                    const ImageInfo& image, Result& result) {
+  const double unit_m = depth_unit_m(image, {.unit_m = command.unit_m});
+  const Image<float> depth_m = read_depth(file, command.file, {.unit_m = unit_m});
   const DepthSummary summary = summarize_depth(depth_m);
+  const bool believable = believable_depth(depth_m);
   summary.add_to(result.document);
-  result.document["unit_m"] = options.unit_m;
+  result.document["unit_m"] = unit_m;
+  result.document["believable"] = believable;
   const double share = 100.0 * static_cast<double>(summary.valid_pixels) /
                        static_cast<double>(depth_m.pixels().size());
   result.text += fmt::format("  depth map, {:.1f} % valid{}", share, summary.text());
-  if (summary.valid_pixels > 0) result.text += fmt::format(" at {} m a step", options.unit_m);
+  if (summary.valid_pixels > 0) result.text += fmt::format(" at {} m a step", unit_m);
   result.text += "\n";
+  if (!believable) {
+    result.text += fmt::format(
+        "  not between {} and {} m: pass --unit-m (0.001 for millimetres), or this is no depth\n",
+        kNearestMedian_m, kFarthestMedian_m);
+  }
 }
 
 Result describe_image(const InfoCommand& command) {
-  const ImageInfo info = image_info(command.file);
+  const FileBytes file = read_file(command.file, kMaxImageFileBytes);
+  const ImageInfo info = image_info(file, command.file);
   require(is_depth_image(info) || command.unit_m == 0, "--unit-m: has no effect: ", command.file,
-          " is a picture, not a 16-bit depth map");
+          " is a picture, not a depth map");
   Result result;
   result.document = {{"format", to_string(info.format)},
                      {"width", info.width},
                      {"height", info.height},
                      {"channels", info.channels},
-                     {"bit_depth", info.bit_depth}};
-  result.text =
-      fmt::format("{}: {}, {} x {} pixels, {} x {} bit\n", command.file, to_string(info.format),
-                  info.width, info.height, info.channels, info.bit_depth);
-  if (is_depth_image(info)) describe_depth(command, result);
+                     {"bit_depth", info.bit_depth},
+                     {"floating", info.floating}};
+  result.text = fmt::format("{}: {}, {} x {} pixels, {} x {} bit{}\n", command.file,
+                            to_string(info.format), info.width, info.height, info.channels,
+                            info.bit_depth, info.floating ? " floats" : "");
+  if (is_depth_image(info)) describe_depth(command, file, info, result);
   return result;
 }
 
@@ -135,21 +146,46 @@ double view_deg(int pixels, double focal_px, double centre_px) {
   return angle * 180 / std::numbers::pi;
 }
 
-Result describe_camera(const InfoCommand& command) {
-  require(command.unit_m == 0, "--unit-m: has no effect: ", command.file, " is a camera");
-  const CameraFile file = read_camera_json(command.file);
+/// One camera; its size is null where the file has none.
+Result describe_one(const CameraFile& file) {
   const Camera& c = file.camera;
+  const bool sized = c.width > 0;
+  CameraFile whole = file;
+  if (!sized) whole.camera.width = whole.camera.height = 1;
+  Result result;
+  result.document = camera_to_json(whole);
+  for (const char* key : {"width", "height"}) {
+    if (!sized) result.document[key] = nullptr;
+  }
+  result.text = sized ? fmt::format("{} x {} px", c.width, c.height) : "no image size";
+  result.text +=
+      fmt::format(", fx {:.3f} fy {:.3f} cx {:.3f} cy {:.3f} px, {}", c.fx_px, c.fy_px, c.cx_px,
+                  c.cy_px, c.distortion.is_zero() ? "no distortion" : "with lens distortion");
+  if (file.depth_scale_mm) result.text += fmt::format(", depth {} mm a step", *file.depth_scale_mm);
+  if (!sized) return result;
   const double horizontal = view_deg(c.width, c.fx_px, c.cx_px);
   const double vertical = view_deg(c.height, c.fy_px, c.cy_px);
-  Result result;
-  result.document = camera_to_json(file);
   result.document["horizontal_view_deg"] = horizontal;
   result.document["vertical_view_deg"] = vertical;
-  result.text = fmt::format(
-      "{}: camera, {} x {} px, fx {:.3f} fy {:.3f} cx {:.3f} cy {:.3f} px, {}\n"
-      "  sees {:.1f} x {:.1f} degrees (without distortion)\n",
-      command.file, c.width, c.height, c.fx_px, c.fy_px, c.cx_px, c.cy_px,
-      c.distortion.is_zero() ? "no distortion" : "with lens distortion", horizontal, vertical);
+  result.text +=
+      fmt::format("\n  sees {:.1f} x {:.1f} degrees (without distortion)", horizontal, vertical);
+  return result;
+}
+
+Result describe_camera(const InfoCommand& command) {
+  require(command.unit_m == 0, "--unit-m: has no effect: ", command.file, " is a camera");
+  const CameraList list = read_camera_list(command.file);
+  Result result = describe_one(list.cameras.front());
+  if (list.images.empty()) {
+    result.text = fmt::format("{}: camera, {}\n", command.file, result.text);
+    return result;
+  }
+  nlohmann::json cameras = nlohmann::json::array();
+  for (const CameraFile& camera : list.cameras) cameras.push_back(describe_one(camera).document);
+  result.text =
+      fmt::format("{}: cameras of {} images, {} to {}; the first: {}\n", command.file,
+                  list.images.size(), list.images.front(), list.images.back(), result.text);
+  result.document = {{"images", list.images}, {"cameras", cameras}};
   return result;
 }
 
@@ -171,11 +207,15 @@ void add_info(CLI::App& app) {
   CLI::App* command = add_command(
       app, "info", "What a cloud, mesh, image, depth map or camera file holds",
       "sextant info scan.ply\n  sextant info --json depth.png --unit-m 0.0002", state->common);
-  command->add_option("FILE", state->file, "PLY, PCD, OBJ, VTK, XYZ, PNG, JPEG or camera JSON")
+  command
+      ->add_option("FILE", state->file,
+                   "PLY, PCD, OBJ, VTK, XYZ, PNG, JPEG, PGM, PPM, TIFF or camera JSON")
       ->required();
   command
-      ->add_option("--unit-m", state->unit_m,
-                   "metres per unit of the file (default: 1 for geometry, 0.001 for depth maps)")
+      ->add_option(
+          "--unit-m", state->unit_m,
+          "metres per unit of the file (default: 1 for geometry and depth in floats, 0.001 for "
+          "depth in integers)")
       ->check(within<double>({1e-9, 1e9}));
   command->callback([state]() {
     context_for(state->common);

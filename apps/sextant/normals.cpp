@@ -199,9 +199,9 @@ void add_normals(CLI::App& app) {
             }
           },
           "ray, pca, curved and quadric for images; pca, weighted, voting and quadric for clouds "
-          "(default: ray for images, weighted for clouds, pca for clouds with --k or --radius-m); "
-          "voting adds saliencies, but its normals are worse than weighted, and on depth frames "
-          "than pca")
+          "(default: ray for images, pca of 15 neighbours for clouds, weighted with --sigma-m); "
+          "weighted is best for noisy clouds; voting adds saliencies, but its normals are worse "
+          "than weighted ones, and on depth frames worse than pca")
       ->check(CLI::IsMember({"ray", "pca", "curved", "weighted", "voting", "quadric"}));
   add_flags(*command, state->organised, {}, {"method"});
   add_flags(*command, state->unorganised, {}, {"method"});

@@ -55,14 +55,15 @@ PointSaliency find_saliency(const Context& context, const SegmentCommand& comman
   if (command.saliency == SaliencySource::kNone) return {};
   if (command.saliency == SaliencySource::kVoting) {
     times.time("voting", context, [&] {
-      VotingOptions options;
+      // Ball votes make every plane half ball; only stick votes say that it is a surface.
+      VotingOptions options{.second_pass = true};
       options.orient = true;
       options.viewpoint_m = viewpoint_or_sensor(surface, {});
       Buffer<Vec3f> normals = vote_on(context, surface, options);
       if (surface.normals.empty()) surface.normals = std::move(normals);
     });
   }
-  return saliency_of(surface, command.input.file);
+  return saliency_of(context, surface, command.input.file);
 }
 
 Regions find_regions(const Context& context, const SegmentCommand& command, Surface& surface,

@@ -10,8 +10,9 @@
 
 namespace sextant {
 
-/// A colour image on the host from a PNG or JPEG file, told apart by their content; see png.h and
-/// jpeg.h for what becomes of grey, alpha and 16-bit pixels.
+/// A colour image on the host from a PNG, JPEG, PGM, PPM or TIFF file, told apart by their content;
+/// see png.h, jpeg.h, pnm.h and tiff.h for what becomes of grey, alpha and 16-bit pixels. Depth
+/// maps are read by depth_file.h.
 Image<Rgb8> read_image(const std::filesystem::path& path);
 Image<Rgb8> read_image(std::span<const std::byte> file, const std::string& name);
 
@@ -23,7 +24,7 @@ void write_image(const std::filesystem::path& path, ImageView<const std::uint8_t
 ImageInfo image_info(const std::filesystem::path& path);
 ImageInfo image_info(std::span<const std::byte> file, const std::string& name);
 
-/// "PNG" or "JPEG".
+/// "PNG", "JPEG", "PGM", "PPM" or "TIFF".
 const char* to_string(ImageFormat format);
 
 }  // namespace sextant

@@ -9,15 +9,16 @@
 
 namespace sextant {
 
-enum class ImageFormat { kPng, kJpeg };
+enum class ImageFormat { kPng, kJpeg, kPgm, kPpm, kTiff };
 
 /// What the header of an image file says.
 struct ImageInfo {
   ImageFormat format = ImageFormat::kPng;
   int width = 0;
   int height = 0;
-  int channels = 0;   ///< 1 grey, 2 grey with alpha, 3 RGB or palette, 4 RGBA or CMYK
-  int bit_depth = 0;  ///< bits per channel; of a palette, those of its colours
+  int channels = 0;       ///< 1 grey, 2 grey with alpha, 3 RGB or palette, 4 RGBA or CMYK
+  int bit_depth = 0;      ///< bits per channel; of a palette, those of its colours
+  bool floating = false;  ///< the numbers are floats, not integers
 };
 
 /// What we read and write is bounded, so that a forged header cannot ask for all memory.

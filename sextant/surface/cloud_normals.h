@@ -7,7 +7,7 @@ namespace sextant {
 
 /// Which neighbours a plane is fitted to, and how much each of them counts.
 enum class CloudNormalsMethod : std::int32_t {
-  kAutomatic,  ///< kPca where k or radius_m is given, else kWeighted
+  kAutomatic,  ///< kWeighted where sigma_m is given, else kPca
   kPca,        ///< the k nearest or those within radius_m, all alike: for clean scans
   kWeighted    ///< those within 3 σ, each by exp(-(d/σ)²): for noisy ones
 };
@@ -20,7 +20,7 @@ struct CloudNormalsOptions {
   CloudNormalsMethod method = CloudNormalsMethod::kAutomatic;
   int k = 0;  ///< of kPca: nearest neighbours, the point among them, 3 to 64; 0 takes 15
   float radius_m = 0.0f;  ///< of kPca: all neighbours within this distance instead
-  float sigma_m = 0.0f;   ///< of kWeighted; 0 takes default_sigma_m(points)
+  float sigma_m = 0.0f;   ///< of kWeighted; there 0 takes default_sigma_m(points)
   Vec3f viewpoint_m{};    ///< normals point to the side of it
 
   template <class Self, class Visitor>

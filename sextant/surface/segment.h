@@ -89,7 +89,7 @@ struct Segmentation {
 /// Accuracy: on exact depth, planes within 1e-5, radii within 0.5 %. The same bits on every run and
 /// for every number of threads. CPU and CUDA give the same labels, but for planes within rounding
 /// (1e-9) of the limits for being parted or joined, and the same figures within 1e-5. Cost: about
-/// 30 ms of one core for 640 × 480; some 170 short launches on CUDA. Waits for the device to learn
+/// 15 ms of one core for 640 × 480; some 170 short launches on CUDA. Waits for the device to learn
 /// how many regions there are.
 Segmentation segment(const Context& context, ImageView<const Vec3f> points,
                      ImageView<const Vec3f> normals, const SegmentOptions& options = {});

@@ -193,7 +193,10 @@ TEST_F(CurvatureCli, OfAMesh) {
 }
 
 TEST_F(CurvatureCli, PutsPointsBackOntoTheSurface) {
-  const std::string input = " coarse.png --camera camera.json --unit-m 0.005 --device cpu ";
+  // The default would say that so coarse a sensor knows no curvature.
+  const std::string input =
+      " coarse.png --camera camera.json --unit-m 0.005 --device cpu --stride-px 3 "
+      "--radius-samples 6 --iterations 5 ";
   ASSERT_EQ(run("curvature" + input + "-o measured.ply").status, 0);
   ASSERT_EQ(run("curvature" + input + "-o denoised.ply --denoised").status, 0);
   // Steps of 5 mm: off by 1.4 mm as measured, and by far less on the fitted quadrics.
@@ -203,7 +206,7 @@ TEST_F(CurvatureCli, PutsPointsBackOntoTheSurface) {
 
 TEST_F(CurvatureCli, WrongUsageAndFailure) {
   for (const char* arguments :
-       {"curvature", "curvature points.ply", "curvature points.ply -o a.ply --iterations 0",
+       {"curvature", "curvature points.ply", "curvature points.ply -o a.ply --iterations -1",
         "curvature points.ply -o a.ply --weights best",
         "curvature points.ply -o a.ply --limit-per-m -1",
         "curvature points.ply -o a.ply --viewpoint-m 1 2"}) {

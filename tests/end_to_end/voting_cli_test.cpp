@@ -44,7 +44,8 @@ TEST_F(VotingCli, MethodsAndTheirDefaults) {
     const char* method;
     double most_deg;  ///< the noise alone turns the plane through 15 neighbours by some 8°
   };
-  for (const Case& c : {Case{"", "weighted", 2}, Case{"--k 15", "pca", 12},
+  for (const Case& c : {Case{"", "pca", 12}, Case{"--sigma-m 1", "weighted", 2},
+                        Case{"--method weighted", "weighted", 2}, Case{"--k 15", "pca", 12},
                         Case{"--method weighted --sigma-m 1", "weighted", 2},
                         Case{"--method pca --radius-m 2", "pca", 2},
                         Case{"--method quadric --radius-m 2", "quadric", 3},

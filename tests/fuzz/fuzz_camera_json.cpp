@@ -11,9 +11,12 @@
 
 namespace {
 
+/// The camera of one image or of several.
 std::optional<sextant::CameraFile> read(std::string_view text) {
   try {
-    return sextant::camera_from_json(sextant::parse_json(text, "fuzz"), "fuzz");
+    return sextant::camera_for(
+        sextant::camera_list_from_json(sextant::parse_json(text, "fuzz"), "fuzz"),
+        {"12.png", 640, 480});
   } catch (const sextant::Error&) {
     return std::nullopt;
   }

@@ -184,10 +184,51 @@ std::optional<PrincipalCurvatures> pcl_covariance(const Cloud& cloud, float radi
   return result;
 }
 
+CurvatureOptions five_steps(float radius_m) {
+  CurvatureOptions options = pixel_curvature();
+  options.stride_px = 0;
+  options.radius_m = radius_m;
+  return options;
+}
+
+Image<Vec3f> plane_form_normals(ImageView<const Vec3f> points) {
+  constexpr int kReach_px = 3;
+  const Context context = Context::cpu();
+  Image<Vec3f> normals(context, points.width, points.height);
+  for_each_chunk(context, points.height, 1, [&](std::int64_t row, std::int64_t) {
+    const int v = static_cast<int>(row);
+    for (int u = 0; u < points.width; ++u) {
+      normals(u, v) = {NAN, NAN, NAN};
+      if (!is_finite(points(u, v))) continue;
+      const Vec3d middle = cast<double>(points(u, v));
+      SymN<double, 3> matrix;
+      double right[3] = {};
+      for (int k = 0; k < 49; ++k) {
+        const int su = u + k % 7 - kReach_px, sv = v + k / 7 - kReach_px;
+        if (!points.contains(su, sv) || !is_finite(points(su, sv))) continue;
+        const Vec3d p = cast<double>(points(su, sv)) - middle;
+        const double terms[3] = {p.x, p.y, 1};
+        matrix.add_outer(terms, 1.0);
+        for (int i = 0; i < 3; ++i) right[i] += terms[i] * p.z;
+      }
+      const Cholesky<double, 3> factor = cholesky(matrix, 1e-12);
+      if (!factor.ok) continue;
+      factor.solve(right);
+      normals(u, v) = cast<float>(normalized(Vec3d{right[0], right[1], -1}));
+    }
+  });
+  return normals;
+}
+
 PrincipalCurvatures quadric_curvature(const Context& context, ImageView<const Vec3f> points,
                                       const CurvatureOptions& options) {
-  const Curvature found =
-      estimate_curvature(context, points, estimate_normals(context, points), options);
+  return quadric_curvature(context, points, estimate_normals(context, points), options);
+}
+
+PrincipalCurvatures quadric_curvature(const Context& context, ImageView<const Vec3f> points,
+                                      ImageView<const Vec3f> normals,
+                                      const CurvatureOptions& options) {
+  const Curvature found = estimate_curvature(context, points, normals, options);
   PrincipalCurvatures result(0);
   result.k1_per_m = to_host(context, found.k1_per_m.pixels());
   result.k2_per_m = to_host(context, found.k2_per_m.pixels());

@@ -48,8 +48,19 @@ PrincipalCurvatures calibrated(const PrincipalCurvatures& covariance, float radi
 std::optional<PrincipalCurvatures> pcl_covariance(const Cloud& cloud, float radius_m,
                                                   int every = 1);
 
-/// estimate_curvature from the points alone, brought to the host.
+/// Our fit with five steps on patches of this radius, whatever the noise.
+CurvatureOptions five_steps(float radius_m);
+
+/// Where the paper's fit starts (eq. 7): normals of z = a x + b y + c, fitted to the points of 7 ×
+/// 7 pixels by least squares of z; estimate_normals fits their distances from the plane. On the
+/// host.
+Image<Vec3f> plane_form_normals(ImageView<const Vec3f> points);
+
+/// estimate_curvature from the points alone, or started from these normals, brought to the host.
 PrincipalCurvatures quadric_curvature(const Context& context, ImageView<const Vec3f> points,
+                                      const CurvatureOptions& options);
+PrincipalCurvatures quadric_curvature(const Context& context, ImageView<const Vec3f> points,
+                                      ImageView<const Vec3f> normals,
                                       const CurvatureOptions& options);
 
 }  // namespace sextant::app

@@ -67,8 +67,7 @@ void same_support(const Context& context, const CurvatureFrame& frame, double no
   if (pcl) peer = error_of(calibrated(*pcl, pcl_radius_m), frame, counted);
   const Image<Vec3f> points = copy(context, frame.points);
   for (const float radius_m : {2 * pcl_radius_m, pcl_radius_m}) {
-    CurvatureOptions options;
-    options.radius_m = radius_m;
+    CurvatureOptions options = five_steps(radius_m);
     // Three pixels apart, so that the means of 3 x 3 leave none out.
     options.radius_samples = static_cast<int>(std::lround(radius_m / 0.005f));
     const CurvatureError ours =
@@ -99,8 +98,7 @@ void compare_normals(const Context& context, const CurvatureFrame& frame, double
   const std::vector<char> counted = counted_pixels(frame);
   const Image<Vec3f> points = copy(context, frame.points);
   for (const float radius_m : {0.01f, 0.02f, 0.03f}) {
-    CurvatureOptions options;
-    options.radius_m = radius_m;
+    const CurvatureOptions options = five_steps(radius_m);
     const Curvature found =
         estimate_curvature(context, points, estimate_normals(context, points), options);
     const std::vector<Vec3f> normals = to_host(context, found.normals.pixels());

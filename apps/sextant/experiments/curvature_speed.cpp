@@ -89,7 +89,7 @@ std::vector<measure::Row> curvature_speed(const Context& context) {
   for (const Size& size : kSizes) {
     const CurvatureFrame frame = table_frame(size.width, size.height);
     for (int p = 0; p < 3; ++p) {
-      CurvatureOptions options;
+      CurvatureOptions options = pixel_curvature();
       options.radius_samples = kPatches[p].radius_samples;
       options.stride_px = kPatches[p].stride_px;
       const bool largest = size.width == 640 && p == 2;
@@ -116,6 +116,12 @@ std::vector<measure::Row> curvature_speed(const Context& context) {
       }
       rows.push_back(row);
     };
+    rows.push_back({fmt::format("{} x {}, the default patch", size.width, size.height),
+                    "ms",
+                    {},
+                    curvature_ms(context, frame, {}),
+                    {},
+                    {}});
     if (size.width == 640) beside_pcl("640 x 480, patch 37 x 37 beside PCL at 20 mm", largest_ms);
     if (size.width == 320) {
       beside_pcl("320 x 240 points in any order, radius 20 mm for both",

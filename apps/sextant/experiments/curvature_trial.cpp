@@ -120,8 +120,8 @@ std::vector<char> same_shape(const CurvatureFrame& frame, const std::vector<char
 }  // namespace
 
 double MethodErrors::best_other() const {
-  const double best = std::min(
-      {douros.rms, besl.rms, paper.rms, paper_rejecting.rms, covariance.rms, raw_covariance.rms});
+  const double best = std::min({douros.rms, besl.rms, paper.rms, paper_rejecting.rms,
+                                paper_plane_form.rms, covariance.rms, raw_covariance.rms});
   return pcl ? std::min(best, pcl->rms) : best;
 }
 
@@ -135,6 +135,8 @@ MethodErrors compare_methods(const Context& context, const CurvatureFrame& frame
   const PrincipalCurvatures ours = quadric_curvature(context, points, comparison.ours);
   const PrincipalCurvatures paper = quadric_curvature(context, points, paper_curvature());
   const PrincipalCurvatures paper_rejecting = quadric_curvature(context, points, rejecting);
+  const PrincipalCurvatures paper_plane_form = quadric_curvature(
+      context, points, copy(context, plane_form_normals(frame.points)), paper_curvature());
   const PrincipalCurvatures douros = douros_curvature(frame.points, frame.normals, wanted);
   const PrincipalCurvatures besl = besl_curvature(frame.points, frame.normals, wanted);
   const Cloud shape = frame.cloud(same_shape(frame, wanted));
@@ -142,20 +144,25 @@ MethodErrors compare_methods(const Context& context, const CurvatureFrame& frame
       shape.points, estimate_cloud_normals(Context::cpu(), shape.points, {.radius_m = radius_m}),
       radius_m, wanted);
   const std::optional<PrincipalCurvatures> pcl = pcl_covariance(shape, radius_m, kEvery);
-  std::vector<char> counted(wanted.size(), 0);
-  double measured = 0, answered = 0;
+  const PrincipalCurvatures by_default = quadric_curvature(context, points, CurvatureOptions{});
+  std::vector<char> counted(wanted.size(), 0), counted_default(wanted.size(), 0);
+  double measured = 0, answered = 0, answered_default = 0;
   for (std::size_t i = 0; i < counted.size(); ++i) {
     if (!wanted[i] || !is_finite(frame.points.pixels().host()[i])) continue;
     measured += 1;
     answered += ours.has(i);
+    answered_default += by_default.has(i);
+    counted_default[i] = by_default.has(i);
     counted[i] = ours.has(i) && paper.has(i) && paper_rejecting.has(i) && douros.has(i) &&
-                 besl.has(i) && covariance.has(i) && (!pcl || pcl->has(i));
+                 paper_plane_form.has(i) && besl.has(i) && covariance.has(i) &&
+                 (!pcl || pcl->has(i));
   }
   MethodErrors errors;
   errors.douros = error_of(douros, frame, counted);
   errors.besl = error_of(besl, frame, counted);
   errors.paper = error_of(paper, frame, counted);
   errors.paper_rejecting = error_of(paper_rejecting, frame, counted);
+  errors.paper_plane_form = error_of(paper_plane_form, frame, counted);
   errors.ours = error_of(ours, frame, counted);
   errors.covariance = error_of(calibrated(covariance, radius_m), frame, counted);
   PrincipalCurvatures raw = covariance;
@@ -164,6 +171,8 @@ MethodErrors compare_methods(const Context& context, const CurvatureFrame& frame
   errors.raw_covariance = error_of(raw, frame, counted);
   if (pcl) errors.pcl = error_of(calibrated(*pcl, radius_m), frame, counted);
   errors.answered_share = measured > 0 ? answered / measured : 0;
+  errors.default_share = measured > 0 ? answered_default / measured : 0;
+  if (answered_default > 0) errors.default_patch = error_of(by_default, frame, counted_default);
   return errors;
 }
 
@@ -177,10 +186,13 @@ void add_method_rows(std::vector<measure::Row>& rows, const std::string& what,
   const auto add = [&](const char* method, double rms) {
     rows.push_back({what + ", by " + method, "1/m", {}, rms, {}, {}});
   };
+  if (errors.default_share > 0) add("the default patch, where valid", errors.default_patch.rms);
+  rows.push_back({what + ", valid by default", "%", {}, 100 * errors.default_share, {}, {}});
   add("Douros' least squares", errors.douros.rms);
   add("Besl's weighted least squares", errors.besl.rms);
   add("the paper's method", errors.paper.rms);
   add("the paper's method with rejection", errors.paper_rejecting.rms);
+  add("the paper's method from planes z = ax + by + c", errors.paper_plane_form.rms);
   add("the covariance of normals, calibrated", errors.covariance.rms);
   add("the covariance of normals taken for 1/mm", errors.raw_covariance.rms);
 }

@@ -57,18 +57,21 @@ CurvatureError error_of(const PrincipalCurvatures& found, const CurvatureFrame& 
 /// What every method makes of one frame, on the pixels where all have an answer.
 struct MethodErrors {
   CurvatureError douros, besl, paper, paper_rejecting, ours;
+  CurvatureError paper_plane_form;    ///< the paper's method from plane_form_normals
   CurvatureError covariance;          ///< of normals: PCL's formula by our hand, calibrated
   CurvatureError raw_covariance;      ///< the same taken for a curvature in 1/mm, as in the paper
   std::optional<CurvatureError> pcl;  ///< PCL's own program, calibrated
   double answered_share = 0;          ///< of the wanted pixels that are no holes, by ours
+  CurvatureError default_patch;       ///< ours where the patch follows the noise, where it is valid
+  double default_share = 0;           ///< of the wanted pixels that are no holes
 
   /// The least RMS of the others.
   double best_other() const;
 };
 
 struct Comparison {
-  float pcl_radius_m = 0.02f;  ///< of PCL's curvatures, and of its normals
-  CurvatureOptions ours = {};
+  float pcl_radius_m = 0.02f;                 ///< of PCL's curvatures, and of its normals
+  CurvatureOptions ours = pixel_curvature();  ///< the paper's patch
 };
 /// PCL is asked for every third point, to save its time, and gets those of the wanted shape alone:
 /// the others must be farther from it than its radius.

@@ -8,6 +8,7 @@
 
 #include "apps/sextant/experiments/experiments.h"
 #include "apps/sextant/experiments/peer.h"
+#include "apps/sextant/experiments/real_curvature.h"
 #include "sextant/depth/bilateral.h"
 #include "sextant/depth/deproject.h"
 #include "sextant/io/geometry_file.h"
@@ -131,6 +132,7 @@ struct PlaneErrors {
   double bend_sq = 0, bent = 0;                        ///< curvatures, squared, and how many
   double seen = 0, on_planes = 0;
   int frames = 0, frames_with_plane = 0, mixtures = 0, labelled_frames = 0;
+  std::vector<measure::Row> beside;  ///< curvature beside PCL's, on the frame that it saw
 };
 
 double angle_deg(const Vec3f& n, const Vec3f& m) {
@@ -194,6 +196,7 @@ void add_frame(const Context& context, const RealSet& set, const RealFrame& fram
   std::optional<PeerResult> peer;
   if (with_peer) peer = pcl_normals(to_host(context, points), set.camera);
   bool has_plane = false;
+  std::vector<char> on_plane(labels.size(), 0);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (!is_finite(p[i])) continue;
     errors.seen += 1;
@@ -201,6 +204,7 @@ void add_frame(const Context& context, const RealSet& set, const RealFrame& fram
     const SurfaceRegion& region = found.regions[static_cast<std::size_t>(labels[i] - 1)];
     if (region.kind != SurfaceKind::kPlane || region.points < kLeastPlanePixels) continue;
     has_plane = true;
+    on_plane[i] = 1;
     errors.on_planes += 1;
     if (std::isfinite(k1[i])) {
       errors.bend_sq += double{k1[i]} * double{k1[i]} + double{k2[i]} * double{k2[i]};
@@ -217,6 +221,16 @@ void add_frame(const Context& context, const RealSet& set, const RealFrame& fram
     errors.peer_deg += angle_deg(n, region.normal);
     errors.same_deg += angle_deg(raw[i], region.normal);
     errors.peer_pixels += 1;
+  }
+  if (with_peer) {
+    Cloud cloud;
+    cloud.points = copy(Context::cpu(), p);
+    cloud.width = points.width();
+    cloud.height = points.height();
+    PrincipalCurvatures ours(0);
+    ours.k1_per_m = k1;
+    ours.k2_per_m = k2;
+    compare_on_planes(cloud, on_plane, ours, std::string(", ") + set.name, errors.beside);
   }
   ++errors.frames;
   errors.frames_with_plane += has_plane;
@@ -248,6 +262,7 @@ void add_rows(const RealSet& set, const PlaneErrors& e, std::vector<measure::Row
         ours <= peer);
   }
   add("RMS curvature on planes", "1/m", std::sqrt(e.bend_sq / (2 * e.bent)));
+  rows.insert(rows.end(), e.beside.begin(), e.beside.end());
   add("pixels of planes with a curvature", "%", 100 * e.bent / e.on_planes);
 }
 
@@ -267,6 +282,7 @@ std::vector<measure::Row> real_surfaces(const Context& context) {
     }
     if (errors.frames > 0) add_rows(set, errors, rows);
   }
+  add_can_rows(context, root, rows);
   require(!rows.empty(), "real-surfaces: ", root.string(), " has none of the sets");
   return rows;
 }

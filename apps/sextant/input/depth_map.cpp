@@ -6,13 +6,33 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/input/file_kind.h"
+#include "sextant/io/depth_file.h"
+#include "sextant/io/file.h"
+#include "sextant/io/image_file.h"
+
 namespace sextant::app {
 
-DepthPngOptions depth_unit(double unit_m, const std::optional<CameraFile>& camera) {
-  DepthPngOptions options;
-  if (camera && camera->depth_scale_mm) options.unit_m = *camera->depth_scale_mm / 1000;
-  if (unit_m > 0) options.unit_m = unit_m;
-  return options;
+DepthMap read_depth_map(const std::string& file, const std::string& camera, double unit_m,
+                        bool disparity) {
+  const FileBytes bytes = read_file(file, kMaxImageFileBytes);
+  const FileKind kind = kind_of_bytes(bytes, file);
+  require(kind == FileKind::kImage, file, ": holds ", describe(kind), ", not a depth map");
+  const ImageInfo info = image_info(bytes, file);
+  require(!disparity || !info.floating, file, ": holds floats; raw disparity is 16-bit integers");
+  DepthMap map;
+  DepthFileOptions options{.unit_m = disparity ? 1.0 : unit_m};
+  if (!camera.empty()) {
+    map.camera = read_camera_json(camera, {file, info.width, info.height});
+    options.camera_unit_m = map.camera->depth_unit_m();
+  }
+  map.depth_m = read_depth(bytes, file, options);
+  if (!disparity && unit_m > 0 && !believable_depth(map.depth_m)) {
+    note(fmt::format("{}: with --unit-m {} the median depth is {:.4g} m", file, unit_m,
+                     median_depth_m(map.depth_m)));
+  }
+  return map;
 }
 
 void DepthSummary::add_to(nlohmann::json& document) const {

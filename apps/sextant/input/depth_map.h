@@ -7,13 +7,21 @@
 
 #include "sextant/core/image.h"
 #include "sextant/io/camera_json.h"
-#include "sextant/io/png.h"
 
 namespace sextant::app {
 
-/// How a depth PNG is read: its unit is `unit_m` if that is positive, else what the camera file
-/// says, else a millimetre.
-DepthPngOptions depth_unit(double unit_m, const std::optional<CameraFile>& camera = {});
+/// A depth map on the host and, where a file was named, its camera.
+struct DepthMap {
+  Image<float> depth_m;
+  std::optional<CameraFile> camera;
+};
+
+/// Reads a depth map once, from front to back, and its camera where that is not empty. The unit is
+/// `unit_m` if that is positive, else what the camera file says, else that of the format, and only
+/// the first is taken without a median that is believable; then a remark on stderr must do.
+/// `disparity` takes the numbers of the file as they are.
+DepthMap read_depth_map(const std::string& file, const std::string& camera, double unit_m,
+                        bool disparity = false);
 
 /// How many pixels of a depth map are valid, and how far they lie.
 struct DepthSummary {

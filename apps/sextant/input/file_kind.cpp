@@ -9,6 +9,8 @@
 #include "sextant/io/image_file.h"
 #include "sextant/io/jpeg.h"
 #include "sextant/io/png.h"
+#include "sextant/io/pnm.h"
+#include "sextant/io/tiff.h"
 
 namespace sextant::app {
 
@@ -31,8 +33,13 @@ FileKind kind_of_content(const std::filesystem::path& path) {
   FileReader reader(path);
   const std::span<const std::byte> start = reader.peek(8);
   require(!start.empty(), path.string(), ": is empty");
-  if (is_png(start) || is_jpeg(start)) return FileKind::kImage;
-  if (lower_extension(path) == ".json") return FileKind::kCamera;
+  return kind_of_bytes(start, path);
+}
+
+FileKind kind_of_bytes(std::span<const std::byte> start, const std::filesystem::path& path) {
+  if (is_png(start) || is_jpeg(start) || is_pnm(start) || is_tiff(start)) return FileKind::kImage;
+  const bool brace = !start.empty() && start[0] == std::byte{'{'};
+  if (brace || lower_extension(path) == ".json") return FileKind::kCamera;
   return FileKind::kGeometry;
 }
 
@@ -41,19 +48,17 @@ FileKind kind_of_extension(const std::filesystem::path& path) {
   for (const char* known : {".ply", ".pcd", ".obj", ".vtk"}) {
     if (extension == known) return FileKind::kGeometry;
   }
-  for (const char* known : {".png", ".jpg", ".jpeg"}) {
+  for (const char* known : {".png", ".jpg", ".jpeg", ".pgm", ".tif", ".tiff"}) {
     if (extension == known) return FileKind::kImage;
   }
   fail(path.string(), ": unknown extension '", extension,
-       "'; use .ply, .pcd, .obj, .vtk, .png or .jpg");
+       "'; use .ply, .pcd, .obj, .vtk, .png or .jpg, or .pgm or .tif for depth maps");
 }
 
 Image<Rgb8> read_color_image(const std::string& file) {
   require(!is_depth_image(image_info(file)), "--color: ", file,
-          " is a 16-bit depth map, not a colour image");
+          " is a depth map, not a colour image");
   return read_image(file);
 }
-
-bool is_depth_image(const ImageInfo& info) { return info.channels == 1 && info.bit_depth == 16; }
 
 }  // namespace sextant::app

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "sextant/core/image.h"
-#include "sextant/io/image_info.h"
+#include "sextant/io/depth_file.h"
 
 namespace sextant::app {
 
@@ -15,17 +17,16 @@ enum class FileKind { kGeometry, kImage, kCamera };
 /// "a cloud or mesh", "an image", "a camera".
 const char* describe(FileKind kind);
 
-/// Images by their first bytes, cameras by .json, everything else is taken for geometry. What comes
-/// through a pipe is kept for those who then read it.
+/// Images by their first bytes, cameras by .json or a brace at their start, everything else is
+/// taken for geometry. What comes through a pipe is kept for those who then read it.
 FileKind kind_of_content(const std::filesystem::path& path);
+/// The same of bytes from the start of a file.
+FileKind kind_of_bytes(std::span<const std::byte> start, const std::filesystem::path& path);
 /// Throws Error that lists the known extensions for any other.
 FileKind kind_of_extension(const std::filesystem::path& path);
 
 /// ".ply" for "Scan.PLY".
 std::string lower_extension(const std::filesystem::path& path);
-
-/// A grey image of 16 bits is a depth map here.
-bool is_depth_image(const ImageInfo& info);
 
 /// The image that --color names, on the host; Error where it is a depth map.
 Image<Rgb8> read_color_image(const std::string& file);

@@ -18,27 +18,28 @@ namespace sextant::app {
 namespace {
 
 Surface read_depth(const Context& context, const SurfaceInput& input, StepTimes& times) {
-  require(is_depth_image(image_info(input.file)), input.file,
-          ": is a picture, not a 16-bit depth map");
-  require(!input.camera.empty(), input.file, ": a depth map needs its camera; pass --camera FILE");
-  const CameraFile camera = read_camera_json(input.camera);
-  const DepthPngOptions options = depth_unit(input.unit_m, camera);
-  Image<float> depth_m = times.time(
-      "read", context, [&] { return copy(context, read_depth_png(input.file, options)); });
+  require(!input.camera.empty() || !is_depth_image(image_info(input.file)), input.file,
+          ": a depth map needs its camera; pass --camera FILE");
+  Camera camera;
+  Image<float> depth_m = times.time("read", context, [&] {
+    DepthMap map = read_depth_map(input.file, input.camera, input.unit_m);
+    camera = map.camera->camera;
+    return copy(context, map.depth_m);
+  });
   if (input.filter) {
     depth_m = times.time("filter", context,
                          [&] { return bilateral_filter(context, depth_m, input.bilateral); });
   }
   if (input.color.empty()) {
     return times.time("deproject", context,
-                      [&] { return surface_from_depth(context, depth_m, camera.camera); });
+                      [&] { return surface_from_depth(context, depth_m, camera); });
   }
   const Image<Rgb8> color = copy(context, read_color_image(input.color));
   require(color.width() == depth_m.width() && color.height() == depth_m.height(), input.color, ": ",
           color.width(), " x ", color.height(), " px, but the depth has ", depth_m.width(), " x ",
           depth_m.height(), "; 'sextant depth' colours a cloud by an image of another camera");
   return times.time("deproject", context,
-                    [&] { return surface_from_depth(context, depth_m, camera.camera, color); });
+                    [&] { return surface_from_depth(context, depth_m, camera, color); });
 }
 
 /// Smooths the depth of a cloud on the host that has rows; its points move along their rays.
@@ -85,14 +86,16 @@ bool is_depth_map(const SurfaceInput& input) {
 
 void add_surface_input(CLI::App& command, SurfaceInput& input) {
   command
-      .add_option("INPUT", input.file,
-                  "cloud (PLY, PCD, OBJ, VTK, XYZ), or 16-bit depth PNG with --camera")
+      .add_option(
+          "INPUT", input.file,
+          "cloud (PLY, PCD, OBJ, VTK, XYZ), or depth map with --camera: PNG, PGM or TIFF with "
+          "16-bit integers, or TIFF with floats")
       ->required();
-  command.add_option("--camera", input.camera, "camera JSON of a depth map");
+  command.add_option("--camera", input.camera, "camera JSON of a depth map (docs/camera.md)");
   command
       .add_option("--unit-m", input.unit_m,
                   "metres per unit of the input (default: 1 for clouds; for depth maps what the "
-                  "camera file says, else 0.001)")
+                  "camera file says, else 0.001 for integers and 1 for floats)")
       ->check(within<double>({1e-9, 1e9}));
 }
 

@@ -30,14 +30,25 @@ Buffer<Vec3f> vote_on(const Context& context, Surface& surface, const VotingOpti
   return std::move(result.normals);
 }
 
-PointSaliency saliency_of(const Surface& surface, const std::string& file) {
+PointSaliency saliency_of(const Context& context, const Surface& surface, const std::string& file) {
   const auto values = [&](const char* name) -> View<const float> {
     const Buffer<float>* found = values_of(surface, name);
     require(found != nullptr, "--saliency file: ", file, " has no property '", name,
-            "'; 'sextant normals --method voting' writes it, or take --saliency voting");
+            "'; 'sextant normals --method voting --second-pass' writes it");
     return found->view();
   };
-  return {values("stick"), values("plate"), values("ball")};
+  const PointSaliency saliency{values("stick"), values("plate"), values("ball")};
+  const std::vector<float> stick = to_host(context, saliency.stick),
+                           plate = to_host(context, saliency.plate),
+                           ball = to_host(context, saliency.ball);
+  bool any = stick.empty();
+  for (std::size_t i = 0; i < stick.size() && !any; ++i) {
+    any = stick[i] > plate[i] && stick[i] > ball[i];
+  }
+  require(any, "--saliency: ", file,
+          " has no point whose stick saliency is the largest; those of "
+          "'sextant normals --method voting' need --second-pass");
+  return saliency;
 }
 
 std::vector<Rgb8> saliency_colors(const Cloud& cloud) {

@@ -145,8 +145,8 @@ TEST(LocalFrame, OfVeryManyPointsEquallyFar) {
   for (const std::size_t half : {200u, 201u, 20000u}) {
     std::vector<Vec3f> points;
     for (std::size_t i = 0; i < half; ++i) {
-      points.push_back({0.01f, 0, 0});
-      points.push_back({-0.01f, 0, 0});
+      points.push_back({0.01f, 1e-8f * static_cast<float>(i % 100), 0});  // whose square vanishes
+      points.push_back({-0.01f, points.back().y, 0});
     }
     // Of the five in the middle of the order, the third stands at an even or an odd place.
     const std::size_t first = half - 2;

@@ -213,7 +213,9 @@ TEST(Shot, ApproximateOfMoreNeighboursThanMayVote) {
 TEST(Shot, CountsDoNotOverflow) {
   for (const std::size_t count : {511u, 512u, 513u, 1024u}) {
     Scene scene;
-    scene.points.assign(count, {0.01f, 0.001f, 0.005f});
+    for (std::size_t i = 0; i < count; ++i) {
+      scene.points.push_back({0.01f + 1e-6f * static_cast<float>(i), 0.001f, 0.005f});
+    }
     scene.normals.assign(count, {0, 0, 1});
     scene.keypoints = {{0, 0, 0}};
     scene.frames = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};

@@ -65,6 +65,10 @@ TEST(Mesh, TravelsWhole) {
     TriangleMesh mesh = textured_triangle();
     mesh.vertices.attributes.push_back({"label", Buffer<float>(Context::cpu(), 3)});
     mesh.vertices.attributes[0].get<float>().host()[2] = 8;
+    mesh.vertices.origin_m = {500000, 5400000, 0};
+    mesh.texture_triangles = copy(Context::cpu(), std::vector<Vec3i>{{2, 1, 0}});
+    mesh.corner_normals = copy(Context::cpu(), std::vector<Vec3f>{{0, 0, 1}});
+    mesh.normal_triangles = copy(Context::cpu(), std::vector<Vec3i>{{0, 0, 0}});
     const TriangleMesh there = copy(context, mesh);
     EXPECT_EQ(there.device(), context.device());
     EXPECT_NO_THROW(check_mesh(there));
@@ -74,7 +78,27 @@ TEST(Mesh, TravelsWhole) {
     EXPECT_EQ(back.triangles.host()[0], (Vec3i{0, 1, 2}));
     EXPECT_EQ(back.materials[0].texture.width(), 2);
     EXPECT_EQ(back.texture_coordinates.host()[2], (Vec2f{0, 1}));
+    EXPECT_EQ(back.vertices.origin_m, (Vec3d{500000, 5400000, 0}));
+    EXPECT_EQ(back.texture_triangles.host()[0], (Vec3i{2, 1, 0}));
+    EXPECT_EQ(back.corner_normals.host()[0], (Vec3f{0, 0, 1}));
+    EXPECT_EQ(back.normal_triangles.size(), 1);
   }
+}
+
+TEST(Mesh, SeamsMustFitTheirTriangles) {
+  const Context cpu = Context::cpu();
+  TriangleMesh mesh = textured_triangle();
+  mesh.texture_coordinates = copy(cpu, std::vector<Vec2f>{{0, 0}, {1, 0}});
+  EXPECT_THROW(check_mesh(mesh), Error);
+  mesh.texture_triangles = copy(cpu, std::vector<Vec3i>{{0, 1, 1}});
+  EXPECT_NO_THROW(check_mesh(mesh));
+  mesh.texture_triangles.host()[0].z = 2;
+  EXPECT_THROW(check_mesh(mesh), Error);
+  mesh.texture_triangles = copy(cpu, std::vector<Vec3i>{{0, 1, 1}, {0, 1, 1}});
+  EXPECT_THROW(check_mesh(mesh), Error);
+  mesh = textured_triangle();
+  mesh.corner_normals = copy(cpu, std::vector<Vec3f>{{0, 0, 1}});
+  EXPECT_THROW(check_mesh(mesh), Error);
 }
 
 TEST(Mesh, NormalsOfVerticesAreMeansByArea) {

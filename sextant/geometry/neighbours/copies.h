@@ -33,11 +33,13 @@ struct GridJob {
 struct CopyCount {
   std::int64_t used = 0;     ///< slots of the table with a point
   std::int64_t crowded = 0;  ///< slots with more than kMostCopies
-  float slots = 0;           ///< of the table
-  /// About how many different places there are: two that share a slot are reckoned with.
+  std::int64_t slots = 0;    ///< of the table
+  /// About how many different places there are: two that share a slot are reckoned with. In double,
+  /// so that every device finds the same.
   SEXTANT_HD float places() const {
-    const float filled = static_cast<float>(used) / max_of(slots, 1.0f);
-    return max_of(-slots * std::log(1.0f - min_of(filled, 0.99f)), 1.0f);
+    const double all = max_of(static_cast<double>(slots), 1.0);
+    const double filled = min_of(static_cast<double>(used) / all, 0.99);
+    return max_of(static_cast<float>(-all * std::log(1.0 - filled)), 1.0f);
   }
 };
 SEXTANT_HD inline CopyCount operator+(const CopyCount& a, const CopyCount& b) {
@@ -74,7 +76,7 @@ struct CountInSlot {
 struct CopiesOfSlot {
   GridJob job;
   SEXTANT_HD CopyCount operator()(std::int64_t i) const {
-    return {job.table[i] > 0, job.table[i] > kMostCopies, 1.0f};
+    return {job.table[i] > 0, job.table[i] > kMostCopies, 1};
   }
 };
 

@@ -129,7 +129,9 @@ std::optional<Rigid3d> pose_of(const Projection& projection, const Normalisation
       (cross(row[1], row[2]) * projection.last[0] + cross(row[2], row[0]) * projection.last[1] +
        cross(row[0], row[1]) * projection.last[2]) /
       -determinant;
-  if (!is_finite(centre)) return {};
+  // From farther off rays are as good as parallel, and points as floats have no digits left.
+  constexpr double kMostSpreads = 100;
+  if (!(norm(centre) < kMostSpreads)) return {};
   return renormalized(
       Rigid3d{transpose(Mat3d{{x, y, z}}), normalise.mean + centre / normalise.scale});
 }

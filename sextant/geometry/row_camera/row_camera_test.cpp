@@ -89,7 +89,7 @@ TEST(RowCamera, IsNoneForOtherRows) {
   Cloud heights = cloud_of(scene);
   for (std::size_t i = 0; i < scene.points.size(); ++i) {
     const auto u = static_cast<float>(i % 160), v = static_cast<float>(i / 160);
-    heights.points.host()[i] = {0.002f * u, 0.002f * v, 1.0f + 0.05f * std::sin(0.1f * u + v)};
+    heights.points.host()[i] = {0.002f * u, 0.002f * v, 0.1f + 0.05f * std::sin(0.1f * u + v)};
   }
   EXPECT_FALSE(find_row_camera(heights).has_value());
   // Points in any order that happen to be written as rows.

@@ -2,95 +2,148 @@
 #include "sextant/io/camera_json.h"
 
 #include <algorithm>
-#include <array>
+#include <charconv>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "sextant/core/options_json.h"
+#include "sextant/io/camera_json/keys.h"
+#include "sextant/io/file.h"
 #include "sextant/io/json_file.h"
 
 namespace sextant {
 
+using namespace detail::camera_json;
+
 namespace {
 
-constexpr std::int64_t kMaxFileBytes = 1 << 20;
-constexpr std::array<std::string_view, 8> kKeys{"width", "height", "fx",         "fy",
-                                                "cx",    "cy",     "distortion", "depth_scale"};
+/// A scene of a thousand images has some 400 kB.
+constexpr std::int64_t kMaxFileBytes = 64 << 20;
 
-void refuse_unknown_keys(const nlohmann::json& document, const std::string& name) {
-  for (const auto& item : document.items()) {
-    require(std::find(kKeys.begin(), kKeys.end(), item.key()) != kKeys.end(), name,
-            ": unknown key ", shown(item.key()),
-            "; a camera has width, height, fx, fy, cx, cy and perhaps distortion and depth_scale");
-  }
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-const nlohmann::json& value_of(const nlohmann::json& document, const char* key,
-                               const std::string& name) {
-  const auto found = document.find(key);
-  require(found != document.end(), name, ": the key \"", key, "\" is missing");
-  return *found;
-}
-
-double number_of(const nlohmann::json& value, const char* key, const std::string& name) {
-  require(value.is_number(), name, ": \"", key, "\" must be a number but is ", shown(value));
-  const double number = value.get<double>();
-  require(std::isfinite(number), name, ": \"", key, "\" must be finite but is ", number);
+/// A number of at most 18 digits.
+std::optional<std::int64_t> image_number(std::string_view digits) {
+  std::int64_t number = 0;
+  if (digits.empty() || digits.size() > 18) return std::nullopt;
+  if (!std::all_of(digits.begin(), digits.end(), is_digit)) return std::nullopt;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
   return number;
 }
 
-int pixels_of(const nlohmann::json& document, const char* key, const std::string& name) {
-  const nlohmann::json& value = value_of(document, key, name);
-  const double number = number_of(value, key, name);
-  require(number == std::floor(number) && number >= 1 && number <= std::numeric_limits<int>::max(),
-          name, ": \"", key, "\" must be a positive number of pixels but is ", shown(value));
-  return static_cast<int>(number);
+/// The last number in a file's name before its extension: 12 for depth/000012.png, 0 for
+/// frame-000000.depth.png.
+std::optional<std::int64_t> number_in_name(const std::string& file) {
+  const std::string stem = std::filesystem::path(file).stem().string();
+  const auto last = std::find_if(stem.rbegin(), stem.rend(), is_digit).base();
+  const auto first =
+      std::find_if_not(std::make_reverse_iterator(last), stem.rend(), is_digit).base();
+  return image_number(std::string_view(stem).substr(static_cast<std::size_t>(first - stem.begin()),
+                                                    static_cast<std::size_t>(last - first)));
 }
 
-double length_px(const nlohmann::json& document, const char* key, const std::string& name) {
-  const double number = number_of(value_of(document, key, name), key, name);
-  require(number > 0, name, ": \"", key, "\" must be a positive number of pixels but is ", number);
-  return number;
+/// Whether each key is the number of an image.
+bool holds_images(const nlohmann::json& document) {
+  if (!document.is_object() || document.empty()) return false;
+  const auto items = document.items();
+  return std::all_of(items.begin(), items.end(), [](const auto& item) {
+    return image_number(item.key()).has_value() && item.value().is_object();
+  });
 }
 
-Distortion<double> distortion_of(const nlohmann::json& value, const std::string& name) {
-  const char* key = "distortion";
-  require(value.is_array() && (value.empty() || value.size() == 4 || value.size() == 5), name,
-          ": \"", key, "\" must be a list of 0, 4 or 5 numbers [k1, k2, p1, p2, k3] but is ",
-          shown(value));
-  std::array<double, 5> numbers{};
-  for (std::size_t i = 0; i < value.size(); ++i) numbers[i] = number_of(value[i], key, name);
-  return {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
+/// "image 3" or "images 0 to 74".
+std::string images_of(const CameraList& list) {
+  const std::string first = std::to_string(list.images.front());
+  if (list.images.size() == 1) return "image " + first;
+  return "images " + first + " to " + std::to_string(list.images.back());
+}
+
+const CameraFile& chosen(const CameraList& list, const CameraImage& image) {
+  if (list.images.empty()) return list.cameras.front();
+  const std::optional<std::int64_t> number = number_in_name(image.file);
+  require(number.has_value(), list.name, ": has the cameras of ", images_of(list),
+          ", and no number in the name ", image.file, " says which is wanted");
+  const auto found = std::lower_bound(list.images.begin(), list.images.end(), *number);
+  require(found != list.images.end() && *found == *number, list.name, ": has the cameras of ",
+          images_of(list), " but none of ", *number, ", which is the number of ", image.file);
+  return list.cameras[static_cast<std::size_t>(found - list.images.begin())];
+}
+
+/// Says what a file is that is no JSON, instead of where its first strange character stands.
+nlohmann::json read_document(const std::filesystem::path& path) {
+  const FileBytes file = read_file(path, kMaxFileBytes);
+  const std::string_view text = file.text();
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  const std::string_view rest = start == std::string_view::npos ? "" : text.substr(start);
+  constexpr const char* kRemedy =
+      "; a camera is JSON: {\"width\": 640, \"height\": 480, \"fx\": 525, \"fy\": 525, \"cx\": "
+      "319.5, \"cy\": 239.5}";
+  require(!rest.starts_with('<'), path.string(), ": is XML", kRemedy);
+  require(!rest.starts_with("%YAML") && !rest.starts_with("---"), path.string(), ": is YAML",
+          kRemedy);
+  const bool json = rest.starts_with('{') || rest.starts_with('[') || rest.empty();
+  require(json, path.string(), ": is not JSON", kRemedy);
+  return parse_json(text, path.string());
 }
 
 }  // namespace
 
-CameraFile camera_from_json(const nlohmann::json& document, const std::string& name) {
-  require(document.is_object(), name, ": a camera must be a JSON object but is ", shown(document));
-  refuse_unknown_keys(document, name);
-  CameraFile file;
+CameraList camera_list_from_json(const nlohmann::json& document, const std::string& name) {
+  CameraList list{name, {}, {}};
+  if (!holds_images(document)) {
+    list.cameras.push_back(camera_of(document, name));
+    return list;
+  }
+  std::vector<std::pair<std::int64_t, const nlohmann::json*>> entries;
+  for (const auto& item : document.items()) {
+    entries.emplace_back(*image_number(item.key()), &item.value());
+  }
+  std::sort(entries.begin(), entries.end());
+  for (const auto& [number, object] : entries) {
+    require(list.images.empty() || list.images.back() != number, name, ": image ", number,
+            " is there twice");
+    list.images.push_back(number);
+    list.cameras.push_back(camera_of(*object, name + ": image " + std::to_string(number)));
+  }
+  return list;
+}
+
+CameraFile camera_for(const CameraList& list, const CameraImage& image) {
+  require(!list.cameras.empty(), list.name, ": has no camera");
+  CameraFile file = chosen(list, image);
   Camera& camera = file.camera;
-  camera.width = pixels_of(document, "width", name);
-  camera.height = pixels_of(document, "height", name);
-  camera.fx_px = length_px(document, "fx", name);
-  camera.fy_px = length_px(document, "fy", name);
-  camera.cx_px = number_of(value_of(document, "cx", name), "cx", name);
-  camera.cy_px = number_of(value_of(document, "cy", name), "cy", name);
-  if (const auto found = document.find("distortion"); found != document.end()) {
-    camera.distortion = distortion_of(*found, name);
+  if (camera.width == 0) {
+    camera.width = image.width;
+    camera.height = image.height;
   }
-  if (const auto found = document.find("depth_scale"); found != document.end()) {
-    file.depth_scale_mm = number_of(*found, "depth_scale", name);
-    require(*file.depth_scale_mm > 0, name, ": \"depth_scale\" must be positive but is ",
-            *file.depth_scale_mm);
-  }
+  require(camera.width == image.width && camera.height == image.height, list.name,
+          ": the camera is for ", camera.width, " x ", camera.height, " pixels, but ", image.file,
+          " has ", image.width, " x ", image.height);
   check_camera(camera);
   return file;
 }
 
+CameraFile camera_from_json(const nlohmann::json& document, const std::string& name) {
+  CameraList list = camera_list_from_json(document, name);
+  if (!list.images.empty()) {
+    fail(name, ": has the cameras of ", images_of(list), "; it is not said which is wanted");
+  }
+  CameraFile& file = list.cameras.front();
+  require(file.camera.width > 0, name, ": the key \"width\" is missing");
+  check_camera(file.camera);
+  return file;
+}
+
 CameraFile read_camera_json(const std::filesystem::path& path) {
-  return camera_from_json(read_json_file(path, kMaxFileBytes), path.string());
+  return camera_from_json(read_document(path), path.string());
+}
+
+CameraFile read_camera_json(const std::filesystem::path& path, const CameraImage& image) {
+  return camera_for(read_camera_list(path), image);
+}
+
+CameraList read_camera_list(const std::filesystem::path& path) {
+  return camera_list_from_json(read_document(path), path.string());
 }
 
 nlohmann::json camera_to_json(const CameraFile& file) {

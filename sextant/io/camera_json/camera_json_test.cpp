@@ -9,6 +9,7 @@
 #include "sextant/io/file.h"
 #include "sextant/io/json_file.h"
 #include "tests/error_message.h"
+#include "tests/shared_data.h"
 #include "tests/temporary_folder.h"
 
 namespace sextant {
@@ -130,6 +131,166 @@ TEST(CameraJson, RefusesWrongValuesByName) {
   refusal("depth_scale", true);
   EXPECT_TRUE(mentions(refusal("f_x", 500), "unknown key"));
   EXPECT_TRUE(mentions(refusal(json::array({1, 2})), "JSON object"));
+}
+
+void expect_same(const CameraFile& a, const CameraFile& b) {
+  EXPECT_EQ(camera_to_json(a).dump(), camera_to_json(b).dump());
+}
+
+/// The camera of an image of 640 x 480 pixels.
+CameraFile read_for(const json& document, const std::string& file = "depth.png") {
+  return camera_for(camera_list_from_json(document, "cam.json"), {file, 640, 480});
+}
+
+TEST(CameraJson, ReadsTheSpellingsOfOthers) {
+  json own = valid();
+  own["distortion"] = {0.25, 0, 0, 0, 0};
+  own["depth_scale"] = 0.125;
+  const CameraFile expected = camera_from_json(own, "own.json");
+  const json visp{{"model", "perspectiveProjWithDistortion"},
+                  {"w", 640},
+                  {"h", 480},
+                  {"px", 500.0},
+                  {"py", 501.0},
+                  {"u0", 320},
+                  {"v0", 240},
+                  {"kud", 0.25},
+                  {"kdu", -0.25},
+                  {"depthScale", 0.000125}};
+  const json ros{{"width", 640},
+                 {"height", 480},
+                 {"distortion_model", "plumb_bob"},
+                 {"K", {500.0, 0, 320, 0, 501.0, 240, 0, 0, 1}},
+                 {"D", {0.25, 0, 0, 0, 0}},
+                 {"R", {1, 0, 0, 0, 1, 0, 0, 0, 1}},
+                 {"P", {500.0, 0, 320, 0, 0, 501.0, 240, 0, 0, 0, 1, 0}},
+                 {"binning_x", 0},
+                 {"roi", {{"x_offset", 0}, {"width", 0}, {"do_rectify", false}}},
+                 {"header", {{"frame_id", "camera"}}},
+                 {"depth_scale", 0.125}};
+  const json calibration{
+      {"image_width", 640},
+      {"image_height", 480},
+      {"camera_matrix",
+       {{"rows", 3}, {"cols", 3}, {"data", {500.0, 0, 320, 0, 501.0, 240, 0, 0, 1}}}},
+      {"distortion_coefficients",
+       {{"rows", 1}, {"cols", 8}, {"data", {0.25, 0, 0, 0, 0, 0, 0, 0}}}},
+      {"depth_units_per_m", 8000}};
+  const json realsense{{"width", 640},
+                       {"height", 480},
+                       {"fx", 500.0},
+                       {"fy", 501.0},
+                       {"ppx", 320},
+                       {"ppy", 240},
+                       {"coeffs", {0.25, 0, 0, 0, 0}},
+                       {"model", "brown_conrady"},
+                       {"depth_scale", 0.125}};
+  for (const json& other : {visp, ros, calibration, realsense}) {
+    SCOPED_TRACE(other.dump());
+    expect_same(camera_from_json(other, "other.json"), expected);
+  }
+}
+
+TEST(CameraJson, AMatrixIsFlatOrInRowsAndOfOpen3dInColumns) {
+  const CameraFile expected = camera_from_json(valid(), "own.json");
+  for (const json& matrix : {json{500.0, 0, 320, 0, 501.0, 240, 0, 0, 1},
+                             json{{500.0, 0, 320}, {0, 501.0, 240}, {0, 0, 1}}}) {
+    for (const char* key : {"cam_K", "K", "k", "camera_matrix", "intrinsic_matrix"}) {
+      expect_same(read_for({{key, matrix}}), expected);
+    }
+  }
+  expect_same(read_for({{"intrinsic_matrix", {500.0, 0, 0, 0, 501.0, 0, 320, 240, 1}}}), expected);
+  EXPECT_TRUE(mentions(refusal({{"cam_K", {500.0, 0, 0, 0, 501.0, 0, 320, 240, 1}}}), "cam_K"));
+  EXPECT_TRUE(mentions(refusal({{"cam_K", {500.0, 2, 320, 0, 501.0, 240, 0, 0, 1}}}), "skew"));
+  EXPECT_TRUE(mentions(refusal({{"cam_K", {500.0, 0, 320}}}), "3 x 3 numbers but has 3"));
+  EXPECT_TRUE(mentions(refusal({{"K", {0, 0, 0, 0, 0, 0, 0, 0, 1}}}), "must be positive"));
+}
+
+TEST(CameraJson, ChoosesTheCameraOfAnImageByItsNumber) {
+  json scene;
+  for (const int image : {0, 7, 12}) {
+    scene[std::to_string(image)] = {{"cam_K", {500.0 + image, 0, 320, 0, 501, 240, 0, 0, 1}},
+                                    {"cam_R_w2c", {1, 0, 0, 0, 1, 0, 0, 0, 1}},
+                                    {"depth_scale", 0.1}};
+  }
+  EXPECT_EQ(read_for(scene, "scene/depth/000012.png").camera.fx_px, 512);
+  EXPECT_EQ(read_for(scene, "frame-000007.depth.png").camera.fx_px, 507);
+  EXPECT_EQ(read_for(scene, "image7_0.tiff").camera.fx_px, 500);
+  EXPECT_EQ(read_for(scene, "7.png").camera.width, 640);
+  EXPECT_EQ(read_for(scene, "7.png").depth_unit_m(), 0.1 / 1000);
+  const auto choice = [&](const char* file) {
+    return error_message([&] { read_for(scene, file); });
+  };
+  EXPECT_TRUE(mentions(choice("depth/000008.png"),
+                       "cam.json: has the cameras of images 0 to 12 but none of 8"));
+  EXPECT_TRUE(mentions(choice("depth/000008.png"), "depth/000008.png"));
+  EXPECT_TRUE(mentions(choice("depth.png"), "no number in the name depth.png"));
+  EXPECT_TRUE(mentions(refusal(scene), "it is not said which is wanted"));
+  scene["007"] = scene["7"];
+  EXPECT_TRUE(mentions(refusal(scene), "image 7 is there twice"));
+  scene.erase("007");
+  scene["7"].erase("cam_K");
+  EXPECT_TRUE(mentions(refusal(scene), "image 7: the key \"fx\" is missing"));
+}
+
+TEST(CameraJson, TheSizeIsThatOfTheImage) {
+  json document = valid();
+  const std::string message = error_message([&] {
+    camera_for(camera_list_from_json(document, "cam.json"), {"depth.png", 320, 240});
+  });
+  EXPECT_TRUE(mentions(
+      message, "cam.json: the camera is for 640 x 480 pixels, but depth.png has 320 x 240"));
+  document.erase("width");
+  EXPECT_TRUE(mentions(refusal(document), "\"width\" is missing"));
+  document.erase("height");
+  EXPECT_EQ(read_for(document).camera.height, 480);
+}
+
+TEST(CameraJson, RefusesWhatItWouldMisread) {
+  const auto with = [](const char* key, const json& value) {
+    json document = valid();
+    document[key] = value;
+    return refusal(document);
+  };
+  EXPECT_TRUE(mentions(with("px", 500), "\"fx\" and \"px\" say the same"));
+  EXPECT_TRUE(mentions(with("K", {1, 0, 0, 0, 1, 0, 0, 0, 1}), "\"K\" and \"fx\""));
+  EXPECT_TRUE(mentions(with("distortion_model", "equidistant"), "only pinhole cameras"));
+  EXPECT_TRUE(mentions(with("binning_x", 2), "without binning"));
+  EXPECT_TRUE(mentions(with("roi", {{"x_offset", 8}}), "x_offset"));
+  EXPECT_TRUE(mentions(with("depthScale", 0), "\"depthScale\" must be positive"));
+  json lens = valid();
+  lens["distortion"] = {0.1, 0, 0, 0, 0};
+  lens["distortion_model"] = "rational_polynomial";
+  EXPECT_TRUE(mentions(refusal(lens), "whose coefficients are not understood"));
+  lens["distortion"] = {0, 0, 0, 0, 0};
+  EXPECT_NO_THROW(camera_from_json(lens, "lens.json"));
+}
+
+TEST(CameraJson, SaysWhatAFileIsThatIsNoJson) {
+  const TemporaryFolder folder;
+  const auto refusal_of = [&](const char* name, const char* text) {
+    write_file_atomically(folder / name, [&](FileWriter& writer) { writer.write(text); });
+    const std::string message = error_message([&] { read_camera_json(folder / name); });
+    EXPECT_TRUE(mentions(message, name));
+    EXPECT_TRUE(mentions(message, "\"fx\": 525"));
+    return message;
+  };
+  EXPECT_TRUE(mentions(refusal_of("camera.xml", "<?xml version=\"1.0\"?>"), "is XML"));
+  EXPECT_TRUE(mentions(refusal_of("camera.yml", "%YAML:1.0\n---\n"), "is YAML"));
+  EXPECT_TRUE(mentions(refusal_of("K.txt", "542 0 320\n0 540.5 240\n"), "is not JSON"));
+}
+
+TEST(CameraJson, ReadsCapturedCameras) {
+  const auto visp = testing::shared_data("visp_rbt/orig_meta/cam.json");
+  const auto scene = testing::shared_data("ycbv_frames/frames_gt/gt_poses.json");
+  if (!visp || !scene) GTEST_SKIP() << "the captured data is not here";
+  const CameraFile file = read_camera_json(*visp);
+  EXPECT_EQ(file.camera.fx_px, 607.178466796875);
+  EXPECT_EQ(file.camera.height, 480);
+  EXPECT_EQ(file.depth_unit_m(), 0.001);
+  const CameraFile second = read_camera_json(*scene, {"000002-depth.png", 640, 480});
+  EXPECT_EQ(second.camera.cy_px, 241.3109);
+  EXPECT_EQ(second.depth_scale_mm, 0.1);
 }
 
 TEST(CameraJson, NamesLineAndColumnOfBrokenJson) {

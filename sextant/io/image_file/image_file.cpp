@@ -8,21 +8,26 @@
 #include "sextant/io/file.h"
 #include "sextant/io/jpeg.h"
 #include "sextant/io/png.h"
+#include "sextant/io/pnm.h"
+#include "sextant/io/tiff.h"
 
 namespace sextant {
 
 namespace {
 
+/// PPM counts as PGM here.
 ImageFormat format_of_content(std::span<const std::byte> file, const std::string& name) {
   if (is_png(file)) return ImageFormat::kPng;
   if (is_jpeg(file)) return ImageFormat::kJpeg;
+  if (is_pnm(file)) return ImageFormat::kPgm;
+  if (is_tiff(file)) return ImageFormat::kTiff;
   require(!file.empty(), name, ": is empty");
   std::ostringstream start;
   start << std::hex << std::setfill('0');
   for (const std::byte byte : file.first(std::min<std::size_t>(file.size(), 8))) {
     start << ' ' << std::setw(2) << std::to_integer<int>(byte);
   }
-  fail(name, ": is neither PNG nor JPEG; it begins with the bytes", start.str());
+  fail(name, ": is neither PNG, JPEG, PGM, PPM nor TIFF; it begins with the bytes", start.str());
 }
 
 ImageFormat format_of_extension(const std::filesystem::path& path) {
@@ -48,8 +53,16 @@ void write_by_extension(const std::filesystem::path& path, ImageView<const T> im
 }  // namespace
 
 Image<Rgb8> read_image(std::span<const std::byte> file, const std::string& name) {
-  return format_of_content(file, name) == ImageFormat::kPng ? read_png(file, name)
-                                                            : read_jpeg(file, name);
+  switch (format_of_content(file, name)) {
+    case ImageFormat::kPng:
+      return read_png(file, name);
+    case ImageFormat::kJpeg:
+      return read_jpeg(file, name);
+    case ImageFormat::kTiff:
+      return read_tiff(file, name);
+    default:
+      return read_pnm(file, name);
+  }
 }
 
 Image<Rgb8> read_image(const std::filesystem::path& path) {
@@ -65,14 +78,25 @@ void write_image(const std::filesystem::path& path, ImageView<const std::uint8_t
 }
 
 ImageInfo image_info(std::span<const std::byte> file, const std::string& name) {
-  return format_of_content(file, name) == ImageFormat::kPng ? png_info(file, name)
-                                                            : jpeg_info(file, name);
+  switch (format_of_content(file, name)) {
+    case ImageFormat::kPng:
+      return png_info(file, name);
+    case ImageFormat::kJpeg:
+      return jpeg_info(file, name);
+    case ImageFormat::kTiff:
+      return tiff_info(file, name);
+    default:
+      return pnm_info(file, name);
+  }
 }
 
 ImageInfo image_info(const std::filesystem::path& path) {
   return image_info(read_file(path, kMaxImageFileBytes), path.string());
 }
 
-const char* to_string(ImageFormat format) { return format == ImageFormat::kPng ? "PNG" : "JPEG"; }
+const char* to_string(ImageFormat format) {
+  constexpr const char* kNames[] = {"PNG", "JPEG", "PGM", "PPM", "TIFF"};
+  return kNames[static_cast<int>(format)];
+}
 
 }  // namespace sextant

@@ -40,11 +40,11 @@ TEST(ReadImage, GoesByTheContentNotTheName) {
 
 TEST(ReadImage, RefusesOtherFilesWithTheirFirstBytes) {
   const TemporaryFolder folder;
-  write_file_atomically(folder / "x.ppm", [](FileWriter& writer) { writer.write("P6 20 10"); });
+  write_file_atomically(folder / "x.ppm", [](FileWriter& writer) { writer.write("P7 20 10"); });
   const std::string message = error_message([&] { read_image(folder / "x.ppm"); });
   EXPECT_TRUE(mentions(message, (folder / "x.ppm").string()));
-  EXPECT_TRUE(mentions(message, "neither PNG nor JPEG"));
-  EXPECT_TRUE(mentions(message, "50 36 20 32 30"));
+  EXPECT_TRUE(mentions(message, "neither PNG, JPEG, PGM, PPM nor TIFF"));
+  EXPECT_TRUE(mentions(message, "50 37 20 32 30"));
   write_file_atomically(folder / "x.png", [](FileWriter&) {});
   EXPECT_TRUE(mentions(error_message([&] { read_image(folder / "x.png"); }), "is empty"));
   EXPECT_TRUE(mentions(error_message([&] { image_info(folder / "none.png"); }), "No such file"));

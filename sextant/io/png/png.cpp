@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 
+#include "sextant/io/depth_file/steps.h"
 #include "sextant/io/file.h"
 
 // libpng reports errors by longjmp. Every function here that calls setjmp has only trivial locals
@@ -280,21 +281,7 @@ Image<float> read_depth_png(const std::filesystem::path& path, const DepthPngOpt
 std::vector<std::byte> encode_depth_png(ImageView<const float> depth_m, const std::string& name,
                                         const DepthPngOptions& options) {
   check_options(options);
-  check_writable(name, depth_m);
-  Image<std::uint16_t> steps(Context::cpu(1), depth_m.width, depth_m.height);
-  float deepest_m = 0;
-  for (int v = 0; v < depth_m.height; ++v) {
-    for (int u = 0; u < depth_m.width; ++u) {
-      const float z_m = depth_m(u, v);
-      const bool returned = std::isfinite(z_m) && z_m > 0;
-      const double step = returned ? std::floor(z_m / options.unit_m + 0.5) : 0.0;
-      if (returned && z_m > deepest_m) deepest_m = z_m;
-      steps(u, v) = static_cast<std::uint16_t>(step <= 65535 ? step : 0);
-    }
-  }
-  require(std::floor(deepest_m / options.unit_m + 0.5) <= 65535, name, ": a depth of ", deepest_m,
-          " m is beyond 65535 steps of ", options.unit_m, " m; write with unit_m of at least ",
-          deepest_m / 65535.0);
+  const Image<std::uint16_t> steps = detail::depth_file::depth_steps(depth_m, options.unit_m, name);
   return encode_pixels<std::uint16_t>(steps, name, PNG_COLOR_TYPE_GRAY);
 }
 

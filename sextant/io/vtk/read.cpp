@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/io/vtk/read.h"
 
-#include <limits>
 #include <unordered_set>
 
 #include "sextant/io/mesh/polygons.h"
 #include "sextant/io/points/origin.h"
+#include "sextant/io/vtk/cells.h"
 #include "sextant/io/vtk/numbers.h"
 
 namespace sextant {
@@ -15,8 +15,6 @@ using namespace detail::vtk;
 namespace detail::vtk {
 
 namespace {
-
-enum class Cells { kPolygons, kStrips, kLines, kVertices };
 
 class VtkParser {
  public:
@@ -31,8 +29,8 @@ class VtkParser {
       }
     }
     require(has_points_, text_.name(), ": has no POINTS");
-    if (lines_ > 0) left_out_.emplace_back("lines");
-    mesh_.triangles = mesh::to_buffer(std::move(triangles_));
+    if (cells_.lines() > 0) left_out_.emplace_back("lines");
+    mesh_.triangles = mesh::to_buffer(cells_.take_triangles());
     return std::move(mesh_);
   }
   file::FileFacts facts() const {
@@ -61,13 +59,13 @@ class VtkParser {
     } else if (key == "POINTS") {
       parse_points();
     } else if (key == "POLYGONS") {
-      parse_cells(Cells::kPolygons);
+      cells_.parse(Cells::kPolygons, mesh_.vertices.size());
     } else if (key == "TRIANGLE_STRIPS") {
-      parse_cells(Cells::kStrips);
+      cells_.parse(Cells::kStrips, mesh_.vertices.size());
     } else if (key == "VERTICES") {
-      parse_cells(Cells::kVertices);
+      cells_.parse(Cells::kVertices, mesh_.vertices.size());
     } else if (key == "LINES") {
-      parse_cells(Cells::kLines);
+      cells_.parse(Cells::kLines, mesh_.vertices.size());
     } else if (key == "METADATA") {
       do {
         text_.next_line();
@@ -97,81 +95,6 @@ class VtkParser {
       points::set_points(mesh_.vertices, points);
     }
     has_points_ = true;
-  }
-
-  std::int32_t checked_index(std::int64_t index) {
-    if (index < 0 || index >= mesh_.vertices.size() ||
-        index > std::numeric_limits<std::int32_t>::max()) {
-      text_.fail_here("the point index ", index, " is outside 0 .. ", mesh_.vertices.size() - 1);
-    }
-    return static_cast<std::int32_t>(index);
-  }
-
-  void add_cell(Cells cells, std::span<const std::int32_t> corners) {
-    if (cells == Cells::kPolygons) mesh::append_fan(corners, triangles_);
-    if (cells == Cells::kStrips) mesh::append_strip(corners, triangles_);
-    if (cells == Cells::kLines) ++lines_;
-  }
-
-  /// Reads "POLYGONS cells numbers" with the cells behind it, or from version 5.1 on "POLYGONS
-  /// offsets corners" with the two arrays OFFSETS and CONNECTIVITY.
-  void parse_cells(Cells cells) {
-    const std::int64_t count = numbers_.count("the number of cells");
-    const std::int64_t size = numbers_.count("the number of indices");
-    text::TextScanner before = text_;
-    if (numbers_.key() == "OFFSETS") {
-      parse_offset_cells(cells, count, size);
-      return;
-    }
-    text_ = before;
-    std::vector<std::int32_t> corners;
-    std::int64_t expected = 0, seen = 0;
-    numbers_.read<std::int64_t>(points::Scalar::kInt32, size, 1,
-                                [&](std::int64_t, std::int64_t number) {
-                                  if (expected == 0) {
-                                    if (number < 0 || number > size)
-                                      text_.fail_here("a cell of ", number, " points");
-                                    expected = number;
-                                    ++seen;
-                                  } else {
-                                    corners.push_back(checked_index(number));
-                                    --expected;
-                                  }
-                                  if (expected == 0) {
-                                    add_cell(cells, corners);
-                                    corners.clear();
-                                  }
-                                });
-    if (seen != count || expected != 0) {
-      text_.fail_here(size, " numbers do not make the ", count, " cells that were promised");
-    }
-  }
-
-  void parse_offset_cells(Cells cells, std::int64_t offset_count, std::int64_t corner_count) {
-    const points::Scalar offset_type = numbers_.type();
-    numbers_.check_room(offset_type, offset_count, 1);
-    std::vector<std::int64_t> offsets(static_cast<std::size_t>(offset_count));
-    numbers_.read<std::int64_t>(offset_type, offset_count, 1, [&](std::int64_t i, std::int64_t at) {
-      offsets[static_cast<std::size_t>(i)] = at;
-    });
-    const std::string key = numbers_.key();
-    if (key != "CONNECTIVITY")
-      text_.fail_here("expected CONNECTIVITY, found '", text::shown(key), "'");
-    const points::Scalar type = numbers_.type();
-    numbers_.check_room(type, corner_count, 1);
-    std::vector<std::int32_t> corners(static_cast<std::size_t>(corner_count));
-    numbers_.read<std::int64_t>(type, corner_count, 1, [&](std::int64_t i, std::int64_t index) {
-      corners[static_cast<std::size_t>(i)] = checked_index(index);
-    });
-    for (std::size_t i = 1; i < offsets.size(); ++i) {
-      const std::int64_t first = offsets[i - 1], last = offsets[i];
-      if (first < 0 || last < first || last > corner_count) {
-        text_.fail_here("the OFFSETS ", first, ", ", last, " do not fit ", corner_count,
-                        " indices");
-      }
-      add_cell(cells, std::span(corners).subspan(static_cast<std::size_t>(first),
-                                                 static_cast<std::size_t>(last - first)));
-    }
   }
 
   bool parse_data(const std::string& key) {
@@ -266,13 +189,9 @@ class VtkParser {
     const points::Scalar type = numbers_.type();
     if (!of_points_ || !mesh_.vertices.normals.empty()) {
       parse_attributes(name, type, 3);
-      return;
+    } else {
+      mesh_.vertices.normals = read_vectors<Vec3f>(type, 3);
     }
-    numbers_.check_room(type, tuples_, 3);
-    Buffer<Vec3f> normals(Context::cpu(1), tuples_);
-    float* to = reinterpret_cast<float*>(normals.data());
-    numbers_.read<float>(type, tuples_, 3, [&](std::int64_t i, float value) { to[i] = value; });
-    mesh_.vertices.normals = std::move(normals);
   }
 
   void parse_texture_coordinates() {
@@ -281,13 +200,19 @@ class VtkParser {
     const points::Scalar type = numbers_.type();
     if (!of_points_ || components != 2 || !mesh_.texture_coordinates.empty()) {
       parse_attributes(name, type, components);
-      return;
+    } else {
+      mesh_.texture_coordinates = read_vectors<Vec2f>(type, 2);
     }
-    numbers_.check_room(type, tuples_, 2);
-    Buffer<Vec2f> coordinates(Context::cpu(1), tuples_);
-    float* to = reinterpret_cast<float*>(coordinates.data());
-    numbers_.read<float>(type, tuples_, 2, [&](std::int64_t i, float value) { to[i] = value; });
-    mesh_.texture_coordinates = std::move(coordinates);
+  }
+
+  template <class Vector>
+  Buffer<Vector> read_vectors(points::Scalar type, std::int64_t components) {
+    numbers_.check_room(type, tuples_, components);
+    Buffer<Vector> vectors(Context::cpu(1), tuples_);
+    float* to = reinterpret_cast<float*>(vectors.data());
+    numbers_.read<float>(type, tuples_, components,
+                         [&](std::int64_t i, float value) { to[i] = value; });
+    return vectors;
   }
 
   /// Reads "FIELD name arrays", then for each array "name components tuples type" and its numbers.
@@ -359,14 +284,13 @@ class VtkParser {
   }
 
   VtkNumbers numbers_;
+  VtkCells cells_{numbers_};
   text::TextScanner& text_;
   double unit_m_;
   std::string title_;
   TriangleMesh mesh_;
-  std::vector<Vec3i> triangles_;
   std::unordered_set<std::string> attribute_names_;
   std::vector<std::string> left_out_;
-  std::int64_t lines_ = 0;
   bool has_points_ = false;
   bool of_points_ = false;  ///< whether arrays belong to the points, or to what is left out
   std::int64_t tuples_ = 0;

@@ -121,9 +121,6 @@ __device__ void load_queries(const ByteSearch& search, std::int64_t first, Queri
 
 /// What a warp knows of its rows: their lists, and what a product must pass to get into them.
 struct WarpLists {
-  static constexpr int kQuadValues = 8;  ///< columns of a quad that are told apart at first
-  static_assert(kMostNearestDescriptors <= kQuadValues);
-
   Neighbour<std::int32_t>* lists;  ///< [row][k]
   int k;
   std::int32_t limits[kRowTiles][2];
@@ -226,8 +223,8 @@ __device__ void visit_tile_first(const Tile& tile, const Queries& a, TileProduct
   }
 }
 
-/// A quad holds eight sets of columns. The k-th largest of their largest products is one that k
-/// rows reach, so that nothing below it is among the nearest.
+/// A quad holds eight sets of columns (k is at most 8). The k-th largest of their largest products
+/// is one that k rows reach, so that nothing below it is among the nearest.
 __device__ void learn_first_limits(const TileProducts& largest, WarpLists& found) {
   SEXTANT_UNROLL
   for (int m = 0; m < kRowTiles; ++m) {

@@ -193,6 +193,7 @@ CloudNormalsOptions resolved(const CloudNormalsOptions& options) {
   const bool weighted = known.method == CloudNormalsMethod::kWeighted;
   require(!weighted || (options.k == 0 && options.radius_m == 0.0f),
           options.k == 0 ? "radius_m" : "k", ": weighted normals have sigma_m instead");
+  require(weighted || options.sigma_m == 0.0f, "sigma_m: is for weighted normals");
   require(options.k == 0 || options.k >= kLeastK, "k: ", options.k, " is less than ", kLeastK);
   if (!weighted && options.k == 0) known.k = kNeighbours;
   return known;
@@ -211,8 +212,7 @@ CloudNormalsOptions with_sigma(const CloudNormalsOptions& options) {
 
 CloudNormalsMethod method_of(const CloudNormalsOptions& options) {
   if (options.method != CloudNormalsMethod::kAutomatic) return options.method;
-  return options.k > 0 || options.radius_m > 0.0f ? CloudNormalsMethod::kPca
-                                                  : CloudNormalsMethod::kWeighted;
+  return options.sigma_m > 0.0f ? CloudNormalsMethod::kWeighted : CloudNormalsMethod::kPca;
 }
 
 NeighbourGridOptions grid_options(const CloudNormalsOptions& options) {

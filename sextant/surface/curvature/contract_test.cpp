@@ -15,6 +15,7 @@ namespace sextant {
 namespace {
 
 using namespace detail::curvature;
+namespace noise = detail::noise;
 using testing::curvature_of;
 using testing::each_device;
 using testing::HostCurvature;
@@ -45,37 +46,46 @@ OrganisedScene cluttered(std::uint64_t seed, int width = 73, int height = 58) {
 /// The same fit in double precision, a pixel at a time.
 template <class Mode>
 PatchResult<double> oracle(const OrganisedScene& scene, const std::vector<Vec3f>& normals,
-                           const CurvatureOptions& options, const std::vector<Cell<double>>& cells,
-                           int u, int v) {
+                           const CurvatureOptions& options, const noise::FrameNoise& frame_noise,
+                           const std::vector<Cell<double>>& cells, int u, int v) {
   const auto index = [&](int x, int y) { return static_cast<std::size_t>(y * scene.width + x); };
   const Cell<double>& cell = cells[index(u, v)];
-  if (!(cell.pitch_rad() > 0)) return {{}, 0.0};
-  PatchGrid grid = pixel_patch(options);
-  if constexpr (Mode::kMetric) {
-    grid = metric_patch(
-        options, rounded_radius_px(metric_radius_px(options, static_cast<float>(cell.point.z),
-                                                    static_cast<float>(cell.pitch_rad()))));
-  }
+  PatchResult<double> result{{}, 0.0};
+  if (!(cell.pitch_rad() > 0)) return result;
+  const auto z_m = static_cast<float>(cell.point.z);
+  const DepthNoise depth_noise = DepthNoise::at(frame_noise, z_m);
   const auto load = [&](int du, int dv) {
     const int x = u + du;
     const int y = v + dv;
     const bool inside = x >= 0 && y >= 0 && x < scene.width && y < scene.height;
     return inside ? cells[index(x, y)].point : Vec3d{};
   };
-  return fit_patch<Mode>(options, grid, PatchMiddle<double>::of(options, grid, cell),
-                         cell.start(cast<double>(normals[index(u, v)])), load);
+  PatchGrid grid = pixel_patch(options);
+  float radius_px = 0;
+  for (int size = 0; size < (Mode::kMetric ? kPatchSizes : 1) && !(result.good > 0); ++size) {
+    if constexpr (Mode::kMetric) {
+      radius_px = rounded_radius_px(
+          patch_radius_px(options, depth_noise, z_m, static_cast<float>(cell.pitch_rad()), size));
+      if (radius_px == 0.0f) break;
+      grid = metric_patch(options, radius_px);
+    }
+    auto middle = PatchMiddle<double>::of(options, grid, cell, radius_px);
+    middle.pixel_noise_m = double{depth_noise.pixel_m};
+    middle.density_m = double{depth_noise.density_m};
+    result = fit_patch<Mode>(options, grid, middle, cell.start(cast<double>(normals[index(u, v)])),
+                             1.0, load);
+  }
+  return result;
 }
 
 PatchResult<double> oracle(const OrganisedScene& scene, const std::vector<Vec3f>& normals,
-                           const CurvatureOptions& options, const std::vector<Cell<double>>& cells,
-                           int u, int v) {
-  const bool ours = QuadricRules(options).ours();
-  if (options.radius_m > 0) {
-    return ours ? oracle<FitMode<true, true>>(scene, normals, options, cells, u, v)
-                : oracle<FitMode<false, true>>(scene, normals, options, cells, u, v);
-  }
-  return ours ? oracle<FitMode<true, false>>(scene, normals, options, cells, u, v)
-              : oracle<FitMode<false, false>>(scene, normals, options, cells, u, v);
+                           const CurvatureOptions& options, const noise::FrameNoise& frame_noise,
+                           const std::vector<Cell<double>>& cells, int u, int v) {
+  const auto fit = [&](auto mode) {
+    return oracle<decltype(mode)>(scene, normals, options, frame_noise, cells, u, v);
+  };
+  return options.stride_px > 0 ? with_fit_mode<false>(options, fit)
+                               : with_fit_mode<true>(options, fit);
 }
 
 std::vector<Cell<double>> cells_of(const OrganisedScene& scene, const CurvatureOptions& options) {
@@ -98,12 +108,26 @@ std::vector<Cell<double>> cells_of(const OrganisedScene& scene, const CurvatureO
 std::vector<CurvatureOptions> modes() {
   std::vector<CurvatureOptions> all;
   all.push_back({});
-  all.push_back(paper_curvature());
   all.push_back({.radius_m = 0.03f});
-  all.push_back({.shape = PatchShape::kDenseDisc, .radius_samples = 5, .stride_px = 1});
-  all.push_back(
-      {.shape = PatchShape::kDenseDisc, .radius_m = 0.025f, .iterations = 3, .remove_bias = false});
-  all.push_back({.shape = PatchShape::kDenseSquare, .radius_samples = 2, .stride_px = 2});
+  all.push_back({.radius_samples = 4, .stride_px = 2});
+  all.push_back({.depth_noise_per_m = 1e-3f, .noise_grain_px = 1.0f});
+  all.push_back(pixel_curvature());
+  all.push_back(paper_curvature());
+  all.push_back(testing::metric_curvature(0.03f));
+  CurvatureOptions dense = pixel_curvature();
+  dense.shape = PatchShape::kDenseDisc;
+  dense.radius_samples = 5;
+  dense.stride_px = 1;
+  all.push_back(dense);
+  dense.shape = PatchShape::kDenseSquare;
+  dense.radius_samples = 2;
+  dense.stride_px = 2;
+  all.push_back(dense);
+  CurvatureOptions paraboloid = testing::metric_curvature(0.025f);
+  paraboloid.shape = PatchShape::kDenseDisc;
+  paraboloid.iterations = 3;
+  paraboloid.remove_bias = false;
+  all.push_back(paraboloid);
   for (const CurvatureWeights weights :
        {CurvatureWeights::kPaperRejecting, CurvatureWeights::kCode, CurvatureWeights::kNone}) {
     CurvatureOptions options = paper_curvature();
@@ -124,10 +148,14 @@ TEST(CurvatureContract, AgreesWithDoublePrecision) {
   for (const CurvatureOptions& options : modes()) {
     SCOPED_TRACE("mode " + std::to_string(mode++));
     const std::vector<Cell<double>> cells = cells_of(scene, options);
+    Workspace workspace;
+    const Image<Vec3f> points = scene.on(host);
+    const noise::FrameNoise frame_noise = *noise::estimate_frame_noise(
+        host, points, {options.depth_noise_per_m, options.noise_grain_px}, workspace);
     std::vector<PatchResult<double>> truth;
     for (int v = 0; v < scene.height; ++v) {
       for (int u = 0; u < scene.width; ++u) {
-        truth.push_back(oracle(scene, normals, options, cells, u, v));
+        truth.push_back(oracle(scene, normals, options, frame_noise, cells, u, v));
       }
     }
     for (const Context& context : each_device()) {
@@ -158,85 +186,6 @@ TEST(CurvatureContract, AgreesWithDoublePrecision) {
   }
 }
 
-/// The row of J and the error of one sample with weight 1.
-struct Row {
-  double j[6];
-  double e;
-};
-Row row_of(const QuadricFit<double>& fit, const Vec3d& offset, bool remove_bias) {
-  CurvatureOptions options;
-  options.weights = CurvatureWeights::kNone;
-  options.remove_bias = remove_bias;
-  const QuadricRules rules(options);
-  QuadricSums<double> sums;
-  const QuadricSample<double> sample = make_sample<false, false>(
-      fit, rules, first_weight(rules, 1.0), offset, norm_sq(offset), true, sums);
-  Row row{{1.0}, sample.e};
-  for (int i = 1; i < 6; ++i) row.j[i] = sample.j[i];
-  return row;
-}
-
-TEST(CurvatureContract, JacobianIsTheDerivative) {
-  const Random random{testing::seed_of_test(), 0};
-  std::uint64_t draw = 0;
-  const auto number = [&](double size) { return size * (2.0 * random.uniform(draw++) - 1.0); };
-  for (int trial = 0; trial < 50; ++trial) {
-    const bool remove_bias = trial % 2 == 1;
-    QuadricFit<double> fit =
-        QuadricFit<double>::begin(normalized(Vec3d{number(0.5), number(0.5), 1}), 1.0);
-    // The slope of the quadric is taken to be that of a sphere; of others it is near.
-    fit.a = number(0.4);
-    fit.b = remove_bias ? 0.0 : number(0.2);
-    fit.c = remove_bias ? fit.a : number(0.4);
-    fit.lift = number(0.2);
-    const Vec3d offset{number(0.7), number(0.7), number(0.3)};
-    const Row row = row_of(fit, offset, remove_bias);
-    constexpr double kStep = 1e-6;
-    for (int unknown = 0; unknown < 6; ++unknown) {
-      double e[2];
-      for (const int side : {0, 1}) {
-        QuadricStep<double> step{};
-        step.x[unknown] = side == 0 ? -kStep : kStep;
-        QuadricFit<double> moved = fit;
-        apply_step(step, moved);
-        e[side] = row_of(moved, offset, remove_bias).e;
-      }
-      EXPECT_NEAR(row.j[unknown], (e[1] - e[0]) / (2 * kStep), 1e-7)
-          << "unknown " << unknown << ", trial " << trial;
-    }
-  }
-}
-
-TEST(CurvatureContract, AStepSolvesTheNormalEquations) {
-  const Random random{testing::seed_of_test(), 0};
-  std::uint64_t draw = 0;
-  QuadricSums<double> sums;
-  double j[20][6];
-  double e[20];
-  for (int i = 0; i < 20; ++i) {
-    e[i] = random.uniform(draw++) - 0.5;
-    for (int k = 0; k < 6; ++k) j[i][k] = random.uniform(draw++) - 0.5;
-    for (int r = 0; r < 6; ++r) {
-      for (int c = 0; c <= r; ++c) sums.normal[r * (r + 1) / 2 + c] += j[i][r] * j[i][c];
-      sums.right[r] += j[i][r] * e[i];
-    }
-    sums.square += e[i] * e[i];
-  }
-  const QuadricStep<double> step = solve_step(sums);
-  double left[6] = {};
-  double square = 0;
-  for (int i = 0; i < 20; ++i) {
-    double rest = e[i];
-    for (int k = 0; k < 6; ++k) rest += j[i][k] * step.x[k];
-    for (int k = 0; k < 6; ++k) left[k] += j[i][k] * rest;
-    square += rest * rest;
-  }
-  // The damping is a millionth of the diagonal.
-  for (const double value : left) EXPECT_NEAR(value, 0.0, 1e-5);
-  EXPECT_NEAR(step.square, square, 1e-5);
-  EXPECT_GT(step.least_pivot, 0.01);
-}
-
 template <class T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
@@ -244,8 +193,8 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 
 TEST(CurvatureContract, SameBitsOnEveryRunAndForEveryNumberOfThreads) {
   const OrganisedScene scene = cluttered(testing::seed_of_test());
-  for (const float radius_m : {0.0f, 0.03f}) {
-    const CurvatureOptions options{.radius_m = radius_m};
+  for (const CurvatureOptions& options :
+       {CurvatureOptions{}, CurvatureOptions{.radius_m = 0.03f}, pixel_curvature()}) {
     const HostCurvature first = curvature_of(Context::cpu(1), scene, options);
     for (const Context& context : testing::all_contexts()) {
       SCOPED_TRACE(testing::describe(context));
@@ -267,11 +216,12 @@ TEST(CurvatureContract, SameBitsForEveryInstructionSet) {
   const OrganisedScene scene = cluttered(testing::seed_of_test(), 48, 24);
   const Context host = Context::cpu(1);
   const std::vector<Vec3f> normals = to_host(host, estimate_normals(host, scene.on(host)).pixels());
-  for (const float radius_m : {0.0f, 0.03f}) {
+  for (CurvatureOptions options :
+       {CurvatureOptions{}, CurvatureOptions{.radius_m = 0.03f}, pixel_curvature()}) {
     for (const CurvatureWeights weights : {CurvatureWeights::kRobust, CurvatureWeights::kCode}) {
+      options.weights = weights;
       testing::expect_same_bits_on_every_set([&] {
-        const HostCurvature found =
-            curvature_of(host, scene, {.radius_m = radius_m, .weights = weights}, &normals);
+        const HostCurvature found = curvature_of(host, scene, options, &normals);
         std::vector<float> all = found.k1;
         all.insert(all.end(), found.k2.begin(), found.k2.end());
         for (const Vec3f& n : found.normals) all.insert(all.end(), {n.x, n.y, n.z});
@@ -366,7 +316,10 @@ TEST(CurvatureContract, SaysWhatIsWrong) {
   EXPECT_THROW(estimate_curvature(context, points, fewer), Error);
   EXPECT_THROW(estimate_curvature(context, points, normals, {.radius_samples = 1}), Error);
   EXPECT_THROW(estimate_curvature(context, points, normals, {.radius_m = -1.0f}), Error);
-  EXPECT_THROW(estimate_curvature(context, points, normals, {.iterations = 0}), Error);
+  EXPECT_THROW(estimate_curvature(context, points, normals, {.iterations = -1}), Error);
+  EXPECT_THROW(estimate_curvature(context, points, normals, {.stride_px = 3, .radius_m = 0.02f}),
+               Error);
+  EXPECT_THROW(estimate_curvature(context, points, normals, {.least_radius_m = 0.2f}), Error);
   EXPECT_THROW(estimate_curvature(context, points, normals, {.weight_scale_m = NAN}), Error);
   CurvatureViews out;
   out.k1_per_m = small;

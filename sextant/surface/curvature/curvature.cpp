@@ -75,8 +75,8 @@ PaddedPlanes make_cells(const Context& context, const CurvatureJob& job, Workspa
       z[u] = p.z;
     }
   });
-  const bool metric = job.options.radius_m > 0.0f;
-  const int reach = metric ? kMostReach_px : pixel_patch(job.options).reach_px();
+  const bool in_pixels = job.options.stride_px > 0;
+  const int reach = in_pixels ? pixel_patch(job.options).reach_px() : kMostReach_px;
   PaddedPlanes cells(context, width, height, reach, 4, workspace);
   const CellRow row{job.options, measured, cells};
   fill_planes(context, cells, [&](int v) { detail::run_widest(row, v); });
@@ -109,11 +109,12 @@ Curvature estimate_curvature(const Context& context, ImageView<const Vec3f> poin
   Curvature result{
       Image<float>(context, width, height), Image<float>(context, width, height),
       Image<Vec3f>(context, width, height), Image<Vec3f>(context, width, height),
-      Image<Vec3f>(context, width, height), Image<std::uint8_t>(context, width, height)};
+      Image<Vec3f>(context, width, height), Image<std::uint8_t>(context, width, height),
+      Image<float>(context, width, height)};
   Workspace workspace;
   estimate_curvature_into(context, points, normals, options,
                           {result.k1_per_m, result.k2_per_m, result.direction1, result.normals,
-                           result.points, result.valid},
+                           result.points, result.valid, result.deviation_per_m},
                           workspace);
   return result;
 }
@@ -122,6 +123,10 @@ void estimate_curvature_into(const Context& context, ImageView<const Vec3f> poin
                              ImageView<const Vec3f> normals, const CurvatureOptions& options,
                              const CurvatureViews& out, Workspace& workspace) {
   check_options(options);
+  require(options.stride_px == 0 || !(options.radius_m > 0.0f), "stride_px ", options.stride_px,
+          " and radius_m ", options.radius_m, " are given: a patch is in pixels or in metres");
+  require(options.least_radius_m <= options.most_radius_m, "least_radius_m ",
+          options.least_radius_m, " is more than most_radius_m ", options.most_radius_m);
   require_on(context, points, "points");
   require_same_size(context, normals, points, "normals", "points");
   check_output(context, out.k1_per_m, "k1_per_m", points);
@@ -130,9 +135,14 @@ void estimate_curvature_into(const Context& context, ImageView<const Vec3f> poin
   check_output(context, out.normals, "normals of the result", points);
   check_output(context, out.points, "points of the result", points);
   check_output(context, out.valid, "valid", points);
+  check_output(context, out.deviation_per_m, "deviation_per_m", points);
   if (points.empty()) return;
-  const CurvatureJob job{points, normals, options, out};
   const Workspace::Scope scope(workspace);
+  CurvatureJob job{points, normals, options, out};
+  if (options.settles() || options.follows_noise()) {
+    job.noise = detail::noise::estimate_frame_noise(
+        context, points, {options.depth_noise_per_m, options.noise_grain_px}, workspace);
+  }
   detail::on_device(
       context, [&] { estimate_curvature_cuda(context, job, workspace); },
       [&] { estimate_curvature_cpu(context, job, workspace); });

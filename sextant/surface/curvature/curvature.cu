@@ -64,6 +64,18 @@ struct FitJob {
   CurvatureOptions options;
   CurvatureViews out;
   PatchGrid grid;  ///< of patches in pixels
+  const noise::FrameNoise* noise;
+
+  __device__ DepthNoise noise_at(float z_m) const {
+    return noise != nullptr ? DepthNoise::at(*noise, z_m) : DepthNoise{};
+  }
+  __device__ PatchMiddle<float> middle_of(const PatchGrid& patch, const Cell<float>& cell,
+                                          float radius_px, const DepthNoise& depth_noise) const {
+    auto middle = PatchMiddle<float>::of(options, patch, cell, radius_px);
+    middle.pixel_noise_m = depth_noise.pixel_m;
+    middle.density_m = depth_noise.density_m;
+    return middle;
+  }
 };
 
 __device__ void write_nothing(const FitJob& job, int u, int v) {
@@ -72,7 +84,7 @@ __device__ void write_nothing(const FitJob& job, int u, int v) {
 
 /// Patches in pixels, from a tile in shared memory: the block's pixels and a margin of the patch's
 /// reach, x y z after each other (three words from lane to lane meet 32 different banks).
-template <bool kOurs>
+template <class Mode>
 __global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
     tile_kernel(const FitJob job) {
   extern __shared__ float tile[];
@@ -97,20 +109,21 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
   if (u >= job.cells.width || v >= job.cells.height) return;
   const Cell<float> cell = cell_of(job.cells.at(u, v));
   if (!(cell.pitch_rad() > 0.0f)) return write_nothing(job, u, v);
-  const auto middle = PatchMiddle<float>::of(job.options, job.grid, cell);
+  const auto middle = job.middle_of(job.grid, cell, 0.0f, job.noise_at(cell.point.z));
   const float* here = tile + 3 * ((static_cast<int>(threadIdx.y) + reach) * stride +
                                   static_cast<int>(threadIdx.x) + reach);
   const auto load = [&](int du, int dv) {
     const float* p = here + 3 * (dv * stride + du);
     return Vec3f{p[0], p[1], p[2]};
   };
-  const PatchResult<float> result = fit_patch<FitMode<kOurs, false>>(
-      job.options, job.grid, middle, cell.start(job.normals(u, v)), load);
+  const PatchResult<float> result =
+      fit_patch<Mode>(job.options, job.grid, middle, cell.start(job.normals(u, v)), 1.0f, load);
   write_pixel(job.out, u, v, middle.point, result);
 }
 
-/// Patches of any reach, from global memory through the caches.
-template <bool kOurs, bool kMetric>
+/// Patches of any reach, from global memory through the caches. Where a patch in metres is not good
+/// a smaller one is tried.
+template <class Mode>
 __global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
     gather_kernel(const FitJob job) {
   const int u = static_cast<int>(blockIdx.x) * kBlockWidth + static_cast<int>(threadIdx.x);
@@ -118,22 +131,30 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
   if (u >= job.cells.width || v >= job.cells.height) return;
   const Cell<float> cell = cell_of(job.cells.at(u, v));
   if (!(cell.pitch_rad() > 0.0f)) return write_nothing(job, u, v);
-  PatchGrid grid = job.grid;
-  if constexpr (kMetric) {
-    const float radius_px = metric_radius_px(job.options, cell.point.z, cell.pitch_rad());
-    grid = metric_patch(job.options, rounded_radius_px(radius_px));
-  }
-  const auto middle = PatchMiddle<float>::of(job.options, grid, cell);
+  const DepthNoise depth_noise = job.noise_at(cell.point.z);
+  const Vec3f normal = cell.start(job.normals(u, v));
   const auto load = [&](int du, int dv) {
     const float4 c = job.cells.at(u + du, v + dv);
     return Vec3f{c.x, c.y, c.z};
   };
-  const PatchResult<float> result = fit_patch<FitMode<kOurs, kMetric>>(
-      job.options, grid, middle, cell.start(job.normals(u, v)), load);
-  write_pixel(job.out, u, v, middle.point, result);
+  PatchResult<float> result{{}, 0.0f};
+  PatchGrid grid = job.grid;
+  float radius_px = 0.0f;
+  for (int size = 0; size < (Mode::kMetric ? kPatchSizes : 1); ++size) {
+    if constexpr (Mode::kMetric) {
+      radius_px = rounded_radius_px(
+          patch_radius_px(job.options, depth_noise, cell.point.z, cell.pitch_rad(), size));
+      if (radius_px == 0.0f) break;
+      grid = metric_patch(job.options, radius_px);
+    }
+    const auto middle = job.middle_of(grid, cell, radius_px, depth_noise);
+    result = fit_patch<Mode>(job.options, grid, middle, normal, 1.0f, load);
+    if (result.good > 0.0f) break;
+  }
+  write_pixel(job.out, u, v, cell.point, result);
 }
 
-template <bool kOurs>
+template <class Mode>
 void launch(const Context& context, const FitJob& job) {
   const dim3 block(kBlockWidth, kBlockRows);
   const dim3 blocks =
@@ -142,18 +163,18 @@ void launch(const Context& context, const FitJob& job) {
   const auto reach = static_cast<std::size_t>(job.grid.reach_px());
   const std::size_t bytes =
       3 * sizeof(float) * (kBlockWidth + 2 * reach) * (kBlockRows + 2 * reach);
-  if (job.options.radius_m > 0.0f) {
-    gather_kernel<kOurs, true><<<blocks, block, 0, stream>>>(job);
-  } else if (bytes <= kMostTileBytes) {
+  if constexpr (Mode::kMetric) {
+    gather_kernel<Mode><<<blocks, block, 0, stream>>>(job);
+  } else if (bytes > kMostTileBytes) {
+    gather_kernel<Mode><<<blocks, block, 0, stream>>>(job);
+  } else {
     if (bytes > kFreeTileBytes) {
       check_cuda(
-          cudaFuncSetAttribute(tile_kernel<kOurs>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+          cudaFuncSetAttribute(tile_kernel<Mode>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(kMostTileBytes)),
           "cudaFuncSetAttribute");
     }
-    tile_kernel<kOurs><<<blocks, block, bytes, stream>>>(job);
-  } else {
-    gather_kernel<kOurs, false><<<blocks, block, 0, stream>>>(job);
+    tile_kernel<Mode><<<blocks, block, bytes, stream>>>(job);
   }
   check_launch("estimate_curvature");
 }
@@ -167,12 +188,13 @@ void estimate_curvature_cuda(const Context& context, const CurvatureJob& job,
   // Allocations are aligned to far more than the 16 bytes of a cell.
   float4* data = workspace.take<float4>(context, std::int64_t{width} * height).data;
   for_each_pixel(context, width, height, MakeCell{job.points, job.options, data});
-  const FitJob fit{
-      {data, width, height}, job.normals, job.options, job.out, pixel_patch(job.options)};
-  if (QuadricRules(job.options).ours()) {
-    launch<true>(context, fit);
+  const FitJob fit{{data, width, height},    job.normals, job.options, job.out,
+                   pixel_patch(job.options), job.noise};
+  const auto run = [&](auto mode) { launch<decltype(mode)>(context, fit); };
+  if (job.options.stride_px > 0) {
+    with_fit_mode<false>(job.options, run);
   } else {
-    launch<false>(context, fit);
+    with_fit_mode<true>(job.options, run);
   }
 }
 

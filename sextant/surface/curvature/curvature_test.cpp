@@ -22,6 +22,7 @@ using testing::degrees;
 using testing::each_device;
 using testing::HostCurvature;
 using testing::look_at;
+using testing::metric_curvature;
 using testing::OrganisedScene;
 using testing::PlaneSurface;
 using testing::SceneView;
@@ -53,7 +54,7 @@ TEST(Curvature, PlanesAreFlat) {
     SCOPED_TRACE(testing::describe(context));
     for (const Vec3d& tilt : {Vec3d{0, 0, -1}, Vec3d{1, 0, -1}, Vec3d{-0.3, 2, -1}}) {
       const OrganisedScene scene = look_at(PlaneSurface{1.0, tilt}, square_view(61));
-      const HostCurvature of = curvature_of(context, scene);
+      const HostCurvature of = curvature_of(context, scene, pixel_curvature());
       const CurvatureErrors errors =
           curvature_errors(scene, of, 0, 0, [](int, int) { return true; });
       EXPECT_EQ(errors.missing, 0);  // up to the corners, where a quarter of the patch is left
@@ -72,7 +73,7 @@ TEST(Curvature, PlanesAreFoundFromTheLineOfSight) {
   const std::vector<Vec3f> no_normals(scene.points.size(), Vec3f{NAN, NAN, NAN});
   for (const Context& context : each_device()) {
     SCOPED_TRACE(testing::describe(context));
-    const HostCurvature of = curvature_of(context, scene, {}, &no_normals);
+    const HostCurvature of = curvature_of(context, scene, pixel_curvature(), &no_normals);
     const CurvatureErrors errors = curvature_errors(scene, of, 0, 0, [](int, int) { return true; });
     EXPECT_EQ(errors.missing, 0);
     EXPECT_LT(errors.largest, 1e-3);
@@ -81,7 +82,7 @@ TEST(Curvature, PlanesAreFoundFromTheLineOfSight) {
 
 TEST(Curvature, SpheresAndCylindersOfEveryRadiusAreExact) {
   // The patch has a radius of 32 mm: with the paper's paraboloid the smallest would be 25 % wrong.
-  CurvatureOptions options;
+  CurvatureOptions options = pixel_curvature();
   options.average_cells = false;
   for (const Context& context : each_device()) {
     SCOPED_TRACE(testing::describe(context));
@@ -111,8 +112,8 @@ TEST(Curvature, MeansOfCellsMoveSurfacesByLittle) {
   for (const Context& context : each_device()) {
     SCOPED_TRACE(testing::describe(context));
     const OrganisedScene sphere = look_at(SphereSurface{}, square_view(120));
-    const CurvatureErrors errors =
-        curvature_errors(sphere, curvature_of(context, sphere), 10, 10, Inside{sphere, 25});
+    const CurvatureErrors errors = curvature_errors(
+        sphere, curvature_of(context, sphere, pixel_curvature()), 10, 10, Inside{sphere, 25});
     EXPECT_EQ(errors.missing, 0);
     EXPECT_LT(errors.largest, 0.02);
     EXPECT_LT(errors.largest_offset_m, 6e-5);
@@ -134,8 +135,7 @@ TEST(Curvature, ThePapersParaboloidIsTooCurved) {
 TEST(Curvature, OfATorus) {
   // k1 = 1/30 mm across the tube, k2 = cos φ / (100 + 30 cos φ) along it, of either sign.
   const auto torus = testing::torus_scene(0.1, 0.03, 0.7, 280, kFocal_px);
-  CurvatureOptions options;
-  options.radius_m = 0.012f;
+  CurvatureOptions options = metric_curvature(0.012f);
   for (const Context& context : each_device()) {
     SCOPED_TRACE(testing::describe(context));
     const HostCurvature of = curvature_of(context, torus.scene, options);
@@ -165,7 +165,7 @@ TEST(Curvature, DirectionsFollowACylindersAxis) {
       const double turn = turn_deg * std::numbers::pi / 180;
       const Vec3d axis{std::sin(turn), std::cos(turn), 0};
       const OrganisedScene scene = testing::turned_cylinder(axis, 0.09, square_view(90));
-      const HostCurvature of = curvature_of(context, scene);
+      const HostCurvature of = curvature_of(context, scene, pixel_curvature());
       const Inside inside{scene, 12};
       const CurvatureErrors errors = curvature_errors(scene, of, 1 / 0.09, 0, inside);
       EXPECT_EQ(errors.missing, 0);
@@ -186,8 +186,7 @@ TEST(Curvature, DirectionsFollowACylindersAxis) {
 TEST(Curvature, ObliqueViewsAgreeWithinTwoPercent) {
   // On a sphere the line of sight meets the surface at 0 to 45°, with a patch in metres.
   const OrganisedScene sphere = look_at(SphereSurface{}, square_view(140));
-  CurvatureOptions options;
-  options.radius_m = 0.025f;
+  CurvatureOptions options = metric_curvature(0.025f);
   for (const Context& context : each_device()) {
     SCOPED_TRACE(testing::describe(context));
     const HostCurvature of = curvature_of(context, sphere, options);
@@ -209,8 +208,7 @@ TEST(Curvature, ObliqueViewsAgreeWithinTwoPercent) {
 TEST(Curvature, PatchesInMetresAreTheSameAtEveryDistance) {
   // Noise of a fixed size: the error follows the number of samples, not the distance, as long as
   // there are as many; in pixels it would change with the square of the distance.
-  CurvatureOptions options;
-  options.radius_m = 0.03f;
+  CurvatureOptions options = metric_curvature(0.03f);
   for (const Context& context : each_device()) {
     SCOPED_TRACE(testing::describe(context));
     for (const double distance_m : {0.5, 1.0, 2.0}) {
@@ -230,8 +228,7 @@ TEST(Curvature, BeatsCalibratedNormalVariationUnderNoise) {
   constexpr double kNoise_m[] = {0, 0.0005, 0.001, 0.002, 0.003};
   constexpr double kPeer1[] = {0.09, 0.12, 0.20, 0.40, 0.62};
   constexpr double kPeer2[] = {0.25, 0.28, 0.37, 0.59, 0.83};
-  CurvatureOptions options;
-  options.radius_m = 0.04f;
+  CurvatureOptions options = metric_curvature(0.04f);
   options.radius_samples = 8;
   for (const Context& context : each_device()) {
     SCOPED_TRACE(testing::describe(context));
@@ -248,7 +245,7 @@ TEST(Curvature, BeatsCalibratedNormalVariationUnderNoise) {
 
 TEST(Curvature, OwnWeightsBeatThePapersUnderNoise) {
   // The same samples, single pixels, so that only the weights and the model differ.
-  CurvatureOptions ours;
+  CurvatureOptions ours = pixel_curvature();
   ours.average_cells = false;
   CurvatureOptions paper = paper_curvature();
   paper.iterations = ours.iterations;
@@ -271,7 +268,7 @@ TEST(Curvature, NormalsAreBetterThanPlanesOfTheSamePatch) {
     const OrganisedScene sphere = look_at(SphereSurface{}, square_view(110, noise_m));
     const Inside inside{sphere, 20};
     const CurvatureErrors ours =
-        curvature_errors(sphere, curvature_of(context, sphere), 10, 10, inside);
+        curvature_errors(sphere, curvature_of(context, sphere, pixel_curvature()), 10, 10, inside);
     HostCurvature planes;
     planes.normals = to_host(
         context, estimate_cloud_normals(context, view_of(sphere.points), {.radius_m = 0.032f}));
@@ -295,8 +292,8 @@ TEST(Curvature, StaysRightWithOutliers) {
             with_outliers(look_at(SphereSurface{}, square_view(120, 0.001)), share, always,
                           testing::seed_of_test());
         const Inside inside{sphere, 25};
-        const CurvatureErrors errors =
-            curvature_errors(sphere, curvature_of(context, sphere), 10, 10, inside);
+        const CurvatureErrors errors = curvature_errors(
+            sphere, curvature_of(context, sphere, pixel_curvature()), 10, 10, inside);
         EXPECT_LT(errors.nearly_all, 2.0) << share;
         if (always || share < 0.2) {
           EXPECT_LT(errors.rms_k1, 0.4) << share;
@@ -319,14 +316,14 @@ TEST(Curvature, ReachesDepthEdges) {
   };
   const OrganisedScene scene = look_at(surface, square_view(110, 0.0005));
   const auto band = [](int u, int v) { return v >= 50 && v < 55 && u > 45 && u < 65; };
-  CurvatureOptions uncut;
+  CurvatureOptions uncut = pixel_curvature();
   uncut.cut_at_edges = false;
   CurvatureOptions paper = paper_curvature();
   paper.iterations = 5;
   for (const Context& context : each_device()) {
     SCOPED_TRACE(testing::describe(context));
     const CurvatureErrors cut =
-        curvature_errors(scene, curvature_of(context, scene), 1 / 0.08, 0, band);
+        curvature_errors(scene, curvature_of(context, scene, pixel_curvature()), 1 / 0.08, 0, band);
     EXPECT_EQ(cut.missing, 0);
     EXPECT_LT(cut.rms_k1, 0.5);
     EXPECT_LT(cut.rms_k2, 1.0);  // along the axis half a patch remains
@@ -347,8 +344,9 @@ TEST(Curvature, ConcaveIsNegative) {
   };
   const OrganisedScene scene = look_at(surface, square_view(80));
   for (const Context& context : each_device()) {
-    const CurvatureErrors errors = curvature_errors(scene, curvature_of(context, scene), -5, -5,
-                                                    [](int, int) { return true; });
+    const CurvatureErrors errors =
+        curvature_errors(scene, curvature_of(context, scene, pixel_curvature()), -5, -5,
+                         [](int, int) { return true; });
     EXPECT_EQ(errors.missing, 0);
     EXPECT_LT(errors.largest, 0.05);
   }
@@ -358,11 +356,11 @@ TEST(Curvature, ScalesInversely) {
   // A scene half as large has twice the curvature, to the bit when lengths are options too.
   OrganisedScene scene = look_at(SphereSurface{}, square_view(70, 0.001));
   const Context context = Context::cpu(2);
-  const HostCurvature large = curvature_of(context, scene);
+  const HostCurvature large = curvature_of(context, scene, pixel_curvature());
   const std::vector<Vec3f> normals =
       to_host(context, estimate_normals(context, scene.on(context), {}).pixels());
   for (Vec3f& p : scene.points) p = p * 0.5f;
-  CurvatureOptions options;
+  CurvatureOptions options = pixel_curvature();
   options.weight_scale_m *= 0.5f;
   options.depth_gate_m *= 0.5f;
   const HostCurvature small = curvature_of(context, scene, options, &normals);
@@ -376,13 +374,13 @@ TEST(Curvature, ScalesInversely) {
 
 TEST(Curvature, ClampsAndCounts) {
   const OrganisedScene sphere = look_at(SphereSurface{}, square_view(60));
-  CurvatureOptions options;
+  CurvatureOptions options = pixel_curvature();
   options.clamp_per_m = 4.0f;
   for (const Context& context : each_device()) {
     const HostCurvature of = curvature_of(context, sphere, options);
     for (const float k : of.k1) EXPECT_FLOAT_EQ(k, 4.0f);
   }
-  CurvatureOptions many;
+  CurvatureOptions many = pixel_curvature();
   many.least_samples = 130;  // more than a patch has
   for (const Context& context : each_device()) {
     const HostCurvature of = curvature_of(context, sphere, many);

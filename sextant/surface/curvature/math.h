@@ -16,7 +16,30 @@ struct QuadricStep {
   T x[6];
   T least_pivot;  ///< of the matrix scaled to a unit diagonal; near zero when undetermined
   T square;       ///< Σ w e² that the linear model expects after the step
+  /// Variance of k / 2 in its worst direction, when each sample has the variance 1.
+  T bend_variance;
 };
+
+/// The block of the inverse that belongs to a, b and c, the last unknowns, from the end of the
+/// factors L D Lᵀ: the largest variance of k / 2 in the directions of the axes and between them.
+template <class T>
+SEXTANT_HD T bend_variance_of(const T (&l)[21], const T (&inverse_pivot)[6], const T (&scale)[6]) {
+  using Math = LaneMath<T>;
+  const T& l43 = l[13];
+  const T& l53 = l[18];
+  const T& l54 = l[19];
+  const T& d4 = inverse_pivot[4];
+  const T& d5 = inverse_pivot[5];
+  const T m = l43 * l54 - l53;
+  const T aa = (inverse_pivot[3] + l43 * l43 * d4 + m * m * d5) * (scale[3] * scale[3]);
+  const T bb = (d4 + l54 * l54 * d5) * (scale[4] * scale[4]);
+  const T cc = d5 * (scale[5] * scale[5]);
+  const T ab = -(l43 * d4 + m * l54 * d5) * (scale[3] * scale[4]);
+  const T bc = -(l54 * d5) * (scale[4] * scale[5]);
+  const T ac = m * d5 * (scale[3] * scale[5]);
+  const T between = T(0.25f) * (aa + cc) + T(0.5f) * ac + bb + Math::magnitude(ab + bc);
+  return Math::larger(Math::larger(aa, cc), between);
+}
 
 template <class T>
 SEXTANT_HD QuadricStep<T> solve_step(const QuadricSums<T>& sums) {
@@ -68,6 +91,7 @@ SEXTANT_HD QuadricStep<T> solve_step(const QuadricSums<T>& sums) {
     step.x[i] = y[i] * scale[i];
     step.square = step.square + sums.right[i] * step.x[i];
   }
+  step.bend_variance = bend_variance_of(l, inverse_pivot, scale);
   return step;
 }
 

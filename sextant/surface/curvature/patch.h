@@ -4,7 +4,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "sextant/surface/curvature/math.h"
+#include "sextant/surface/curvature/settle.h"
+#include "sextant/surface/noise/frame_noise.h"
 
 // Which samples make the patch of a pixel, and what a sample is. Host and device.
 
@@ -16,6 +17,7 @@ struct CurvatureJob {
   ImageView<const Vec3f> normals;
   CurvatureOptions options;
   CurvatureViews out;
+  const noise::FrameNoise* noise = nullptr;  ///< where the fit settles
 };
 
 void estimate_curvature_cuda(const Context& context, const CurvatureJob& job, Workspace& workspace);
@@ -47,7 +49,7 @@ inline constexpr int kMostReach_px = 128;
 /// The patch in pixels. The disc is the authors': i² + j² < radius² + 5.
 SEXTANT_HD inline PatchGrid pixel_patch(const CurvatureOptions& options) {
   const bool sparse = options.shape == PatchShape::kSparseDisc;
-  const int stride = min_of(options.stride_px, kMostReach_px / options.radius_samples);
+  const int stride = min_of(max_of(options.stride_px, 1), kMostReach_px / options.radius_samples);
   PatchGrid grid;
   grid.radius = sparse ? options.radius_samples : options.radius_samples * stride;
   const int sq = grid.radius * grid.radius;
@@ -72,10 +74,43 @@ SEXTANT_HD inline float rounded_radius_px(float radius_px) {
 #endif
 }
 
-/// The radius in metres in pixels, 0 where there is no point.
-SEXTANT_HD inline float metric_radius_px(const CurvatureOptions& options, float z_m,
-                                         float pitch_rad) {
-  return pitch_rad > 0.0f ? options.radius_m / (z_m * pitch_rad) : 0.0f;
+/// The sensor's noise at a depth: deviation of a pixel, and what averaging leaves (FrameNoise),
+/// both in metres.
+struct DepthNoise {
+  float pixel_m = 0;
+  float density_m = 0;
+
+  static SEXTANT_HD DepthNoise at(const noise::FrameNoise& frame, float z_m) {
+    const int bin = noise::depth_bin(z_m);
+    const float z_sq = z_m * z_m;
+    return {frame.sigma_per_m[bin] * z_sq, frame.density_per_m[bin] * z_sq};
+  }
+};
+
+/// On a disc of radius h that faces the sensor, with pixels p apart, k1 and k2 deviate by this
+/// times density p / h³: √96 σ / (h² √n) of n samples that err by themselves, π h² / p² of them.
+inline constexpr float kDeviationOfDisc = 5.53f;
+/// Where a patch does not fit, one of this share of its radius is tried.
+inline constexpr float kSmallerPatch = 0.7f;
+inline constexpr int kPatchSizes = 2;
+
+/// The radius of a patch in metres in pixels, 0 where there is no point. `size` counts the patches
+/// that were tried before; 0 when there is no smaller one.
+SEXTANT_HD inline float patch_radius_px(const CurvatureOptions& options, const DepthNoise& noise,
+                                        float z_m, float pitch_rad, int size) {
+  const float pixel_m = z_m * pitch_rad;
+  if (!(pitch_rad > 0.0f)) return 0.0f;
+  if (!options.follows_noise()) return size == 0 ? options.radius_m / pixel_m : 0.0f;
+  const float least =
+      max_of(options.least_radius_m, static_cast<float>(options.radius_samples) * pixel_m);
+  const float error = kDeviationOfDisc * noise.density_m * pixel_m;
+  float radius_m = std::cbrt(error / options.aim_deviation_per_m);
+  radius_m = max_of(min_of(radius_m, options.most_radius_m), least);
+  if (size == 0) return radius_m / pixel_m;
+  const float smaller = radius_m * kSmallerPatch;
+  const bool useless = options.most_deviation_per_m > 0.0f &&
+                       error > options.most_deviation_per_m * smaller * smaller * smaller;
+  return smaller < least || useless ? 0.0f : smaller / pixel_m;
 }
 
 /// The patch of a radius in metres that is `rounded_px` pixels there.
@@ -246,17 +281,26 @@ struct PatchMiddle {
   T radius_m;
   T gate_sq;  ///< largest squared difference in depth
   T ball_sq;  ///< largest squared distance; only with a radius in metres
+  /// A normal whose cosine with the line of sight is less may look away along the pixel's own ray,
+  /// which passes the mean of the cell at √2 pixels at most.
+  T least_cosine;
+  T pixel_noise_m{};  ///< of DepthNoise, where the fit settles
+  T density_m{};
 
+  /// `radius_px` is that of a patch in metres.
   static SEXTANT_HD PatchMiddle of(const CurvatureOptions& options, const PatchGrid& grid,
-                                   const Cell<T>& cell) {
+                                   const Cell<T>& cell, float radius_px) {
     using Math = LaneMath<T>;
     const T z = cell.point.z;
     const bool metric = options.radius_m > 0.0f;
-    const T reach(static_cast<float>(grid.reach_px()));
+    const bool in_pixels = options.stride_px > 0;
+    const float reach = in_pixels ? static_cast<float>(grid.reach_px())
+                                  : min_of(radius_px, static_cast<float>(kMostReach_px));
     PatchMiddle middle;
     middle.point = cell.point;
-    middle.radius_m = metric ? T(options.radius_m) : z * cell.pitch_rad() * reach;
-    middle.ball_sq = T(options.radius_m * options.radius_m);
+    middle.radius_m = metric ? T(options.radius_m) : z * cell.pitch_rad() * T(reach);
+    middle.ball_sq = middle.radius_m * middle.radius_m;
+    middle.least_cosine = cell.pitch_rad() * T(2.0f);
     // Holes lie at the sensor, a whole z before the middle: never within the gate.
     T gate = z * T(0.9999f);
     if (options.cut_at_edges) {

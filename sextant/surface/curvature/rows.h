@@ -77,8 +77,13 @@ class CurvaturePack {
       normals[lane] = lane < count_ ? job_.normals(u_ + lane, v_) : Vec3f{NAN, NAN, NAN};
     }
     normal_ = cell_.start(load_points<Pack>(normals));
-    if (!(job_.options.radius_m > 0.0f)) {
-      const PatchResult<Pack> result = fit<false>(pixel_patch(job_.options));
+    if (job_.noise != nullptr) {
+      for (int lane = 0; lane < N; ++lane) {
+        noise_[lane] = DepthNoise::at(*job_.noise, cell_.point.z.lane(lane));
+      }
+    }
+    if (job_.options.stride_px > 0) {
+      const PatchResult<Pack> result = fit<false>(pixel_patch(job_.options), 0.0f, Pack(1.0f));
       for (int lane = 0; lane < count_; ++lane) write(result, lane);
       return;
     }
@@ -94,36 +99,58 @@ class CurvaturePack {
             Pack::load(from_[2] + shift)};
   }
 
-  /// Pixels whose radius is the same number of pixels have the same grid: one fit for each of the
-  /// grids that occur.
+  /// Pixels that find no good patch try a smaller one.
   void run_metric(const Pack& pitch) {
     float radius_px[N];
-    for (int lane = 0; lane < N; ++lane) {
-      radius_px[lane] = rounded_radius_px(
-          metric_radius_px(job_.options, cell_.point.z.lane(lane), pitch.lane(lane)));
+    for (int lane = 0; lane < N; ++lane) radius_px[lane] = lane < count_ ? 1.0f : 0.0f;
+    for (int size = 0; size < kPatchSizes; ++size) {
+      for (int lane = 0; lane < N; ++lane) {
+        if (radius_px[lane] == 0.0f) continue;
+        radius_px[lane] = rounded_radius_px(patch_radius_px(
+            job_.options, noise_[lane], cell_.point.z.lane(lane), pitch.lane(lane), size));
+        if (size == 0 && radius_px[lane] == 0.0f) write(PatchResult<Pack>{}, lane);
+      }
+      run_size(radius_px);
     }
-    bool done[N] = {};
-    for (int first = 0; first < count_; ++first) {
+  }
+
+  /// Pixels whose radius is the same number of pixels have the same grid: one fit for each of the
+  /// grids that occur. Sets the radius to 0 of those that have found a good patch.
+  void run_size(float (&radius_px)[N]) {
+    bool done[N];
+    for (int lane = 0; lane < N; ++lane) done[lane] = radius_px[lane] == 0.0f;
+    for (int first = 0; first < N; ++first) {
       if (done[first]) continue;
-      const bool some = radius_px[first] > 0.0f;
-      PatchResult<Pack> result;
-      if (some) result = fit<true>(metric_patch(job_.options, radius_px[first]));
-      for (int lane = first; lane < count_; ++lane) {
-        if (radius_px[lane] != radius_px[first]) continue;
+      float wanted[N];
+      for (int lane = 0; lane < N; ++lane) {
+        wanted[lane] = !done[lane] && radius_px[lane] == radius_px[first] ? 1.0f : 0.0f;
+      }
+      const float radius = radius_px[first];
+      const PatchResult<Pack> result =
+          fit<true>(metric_patch(job_.options, radius), radius, Pack::load(wanted));
+      for (int lane = first; lane < N; ++lane) {
+        if (wanted[lane] == 0.0f) continue;
         write(result, lane);
         done[lane] = true;
+        if (result.good.lane(lane) > 0.0f) radius_px[lane] = 0.0f;
       }
     }
   }
 
   template <bool kMetric>
-  PatchResult<Pack> fit(const PatchGrid& grid) const {
+  PatchResult<Pack> fit(const PatchGrid& grid, float radius_px, const Pack& wanted) const {
     const auto load_sample = [this](int du, int dv) { return load(du, dv); };
-    const auto middle = PatchMiddle<Pack>::of(job_.options, grid, cell_);
-    if (QuadricRules(job_.options).ours()) {
-      return fit_patch<FitMode<true, kMetric>>(job_.options, grid, middle, normal_, load_sample);
+    auto middle = PatchMiddle<Pack>::of(job_.options, grid, cell_, radius_px);
+    float pixel_m[N], density_m[N];
+    for (int lane = 0; lane < N; ++lane) {
+      pixel_m[lane] = noise_[lane].pixel_m;
+      density_m[lane] = noise_[lane].density_m;
     }
-    return fit_patch<FitMode<false, kMetric>>(job_.options, grid, middle, normal_, load_sample);
+    middle.pixel_noise_m = Pack::load(pixel_m);
+    middle.density_m = Pack::load(density_m);
+    return with_fit_mode<kMetric>(job_.options, [&](auto mode) {
+      return fit_patch<decltype(mode)>(job_.options, grid, middle, normal_, wanted, load_sample);
+    });
   }
 
   void write(const PatchResult<Pack>& of, int lane) const {
@@ -133,7 +160,8 @@ class CurvaturePack {
     const QuadricResult<Pack>& q = of.quadric;
     const PatchResult<float> result{{q.k1_per_m.lane(lane), q.k2_per_m.lane(lane),
                                      pick(q.direction1), pick(q.normal), pick(q.offset_m)},
-                                    of.good.lane(lane)};
+                                    of.good.lane(lane),
+                                    of.deviation_per_m.lane(lane)};
     write_pixel(job_.out, u_ + lane, v_, pick(cell_.point), result);
   }
 
@@ -145,6 +173,7 @@ class CurvaturePack {
   std::int64_t stride_;
   Cell<Pack> cell_;
   Vec3<Pack> normal_;
+  DepthNoise noise_[N];
 };
 
 }  // namespace sextant::detail::curvature

@@ -80,7 +80,7 @@ struct FindNoise {
   SEXTANT_HD static float most_beside(const float* levels, int z) {
     constexpr float kNextToNothing = 1.0f / 32;
     float most = -1.0f;
-    for (const int way : {-1, 1}) {
+    for (int way = -1; way <= 1; way += 2) {
       float of_side = INFINITY;
       int met = 0;
       for (int away = 1; met < 2; ++away) {

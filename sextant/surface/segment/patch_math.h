@@ -118,8 +118,29 @@ SEXTANT_HD constexpr int product(int i, int j) {
   return monomial(x[i] + x[j], y[i] + y[j]);
 }
 
+/// The plane in closed form, about the mean; it is asked for most often.
+template <class Sums>
+SEXTANT_HD PatchModel fitted_plane(const Sums& sums) {
+  const double per_n = 1.0 / sums.count();
+  const double* s = sums.powers;
+  const double mx = s[1] * per_n, my = s[2] * per_n;
+  const double xx = s[3] - s[1] * mx, xy = s[4] - s[1] * my, yy = s[5] - s[2] * my;
+  const double xd = sums.inverse[1] - sums.inverse[0] * mx;
+  const double yd = sums.inverse[2] - sums.inverse[0] * my;
+  const double det = xx * yy - xy * xy;
+  PatchModel model;
+  model.ok = xx > 0 && det > 1e-10 * xx * yy;
+  if (!model.ok) return model;
+  const double per_det = 1.0 / det;
+  model.terms[1] = (xd * yy - yd * xy) * per_det;
+  model.terms[2] = (yd * xx - xd * xy) * per_det;
+  model.terms[0] = sums.inverse[0] * per_n - model.terms[1] * mx - model.terms[2] * my;
+  return model;
+}
+
 template <int kTerms, class Sums>
 SEXTANT_HD PatchModel fitted(const Sums& sums) {
+  if constexpr (kTerms == kPlaneTerms) return fitted_plane(sums);
   SymN<double, kTerms> matrix;
   double right[kTerms];
   for (int i = 0; i < kTerms; ++i) {

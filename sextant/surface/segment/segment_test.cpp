@@ -326,8 +326,8 @@ std::vector<std::int32_t> flood_fill(const PixelSurface& surface, int min_points
 
 TEST(Segment, RegionsAreThoseOfAFloodFill) {
   // Normals at random within a cone: creases and links in every pattern.
-  OrganisedScene scene = testing::look_at(testing::PlaneSurface{1.0},
-                                          {.width = 97, .height = 61, .noise_m = 2e-3});
+  OrganisedScene scene =
+      testing::look_at(testing::PlaneSurface{1.0}, {.width = 97, .height = 61, .noise_m = 2e-3});
   std::vector<Vec3f> normals;
   const std::uint64_t seed = testing::seed_of_test();
   for (std::size_t i = 0; i < scene.points.size(); ++i) {

@@ -115,8 +115,8 @@ TEST(Triangulate, HolesTakeTheirTriangles) {
 }
 
 TEST(Triangulate, IndicesFollowTheCells) {
-  const OrganisedScene scene = testing::look_at(
-      testing::SphereSurface{}, {.width = 130, .height = 125, .noise_m = 0.001});
+  const OrganisedScene scene =
+      testing::look_at(testing::SphereSurface{}, {.width = 130, .height = 125, .noise_m = 0.001});
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
     const std::vector<std::uint8_t> cells = cells_of(context, scene, 0.004f);
