@@ -47,7 +47,7 @@ void add_stored(const Context& context, const TriangleMesh& mesh, std::vector<me
   add("ball", &Saliency::ball);
 }
 
-/// A cloud without stored saliencies: votes, times, what the points are taken for, and how far the
+/// A cloud without stored saliencies: votes, times, what the points look like, and how far the
 /// normals are from those of weighted PCA with the same σ.
 struct CapturedCloud {
   const char* file;
@@ -75,10 +75,9 @@ void add_cloud(const Context& context, const CapturedCloud& cloud, const std::ve
   add(", mean votes", "votes", mean_votes(context, result), cloud.paper_votes);
   add(", time, grid included", "ms", time_ms,
       context.is_cuda() ? cloud.paper_gpu_ms : std::nullopt);
-  const SaliencyShares shares = saliency_shares(context, result);
-  add(", stick largest: surface", "%", shares.stick);
-  add(", plate largest: edge", "%", shares.plate);
-  add(", ball largest: neither", "%", shares.ball);
+  const SaliencySummary summary = summary_of(context, result);
+  add(", mean confidence", "", summary.confidence);
+  add(", more plate than stick: edges", "%", summary.edges_percent);
   const std::vector<Vec3f> voted = to_host(context, result.normals);
   std::vector<Vec3f> weighted = to_host(
       context,

@@ -55,21 +55,17 @@ double mean_votes(const Context& context, const VotingResult& result) {
   return sum / static_cast<double>(result.size());
 }
 
-SaliencyShares saliency_shares(const Context& context, const VotingResult& result) {
+SaliencySummary summary_of(const Context& context, const VotingResult& result) {
   const std::vector<Saliency> saliencies = to_host(context, result.saliencies);
   const std::vector<std::int32_t> votes = to_host(context, result.votes);
-  SaliencyShares shares;
-  double voted = 0;
+  double confidence = 0, edges = 0, voted = 0;
   for (std::size_t i = 0; i < saliencies.size(); ++i) {
     if (votes[i] == 0) continue;
-    const Saliency& s = saliencies[i];
-    const bool is_stick = s.stick >= s.plate && s.stick >= s.ball;
-    double& kind = is_stick ? shares.stick : s.plate >= s.ball ? shares.plate : shares.ball;
-    ++kind;
+    confidence += double(saliencies[i].confidence);
+    edges += saliencies[i].plate > saliencies[i].stick;
     ++voted;
   }
-  for (double* share : {&shares.stick, &shares.plate, &shares.ball}) *share *= 100 / voted;
-  return shares;
+  return {confidence / voted, 100 * edges / voted};
 }
 
 }  // namespace sextant::app

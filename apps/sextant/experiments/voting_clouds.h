@@ -26,10 +26,12 @@ std::optional<std::vector<Vec3f>> captured_cloud(const std::string& name);
 
 double mean_votes(const Context& context, const VotingResult& result);
 
-/// Which saliency is the largest, in percent of the points that got a vote.
-struct SaliencyShares {
-  double stick = 0, plate = 0, ball = 0;
+/// What the points that got a vote look like. Ball votes of a plane give eigenvalues of 2 : 1 : 1,
+/// so that the ball is never less than the stick there: stick and plate are what is compared.
+struct SaliencySummary {
+  double confidence = 0;     ///< mean of stick / λ1: 0.5 on a plane without noise
+  double edges_percent = 0;  ///< points with more plate than stick
 };
-SaliencyShares saliency_shares(const Context& context, const VotingResult& result);
+SaliencySummary summary_of(const Context& context, const VotingResult& result);
 
 }  // namespace sextant::app

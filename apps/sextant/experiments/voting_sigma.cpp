@@ -47,11 +47,10 @@ std::vector<double> errors_deg(const Stairs& stairs, const std::vector<Vec3f>& n
   return normal_errors_deg(found, wanted);
 }
 
-void add_shares(const std::string& at, const SaliencyShares& shares,
-                std::vector<measure::Row>& rows) {
-  rows.push_back({at + ", stick largest: surface", "%", {}, shares.stick, {}, {}});
-  rows.push_back({at + ", plate largest: edge", "%", {}, shares.plate, {}, {}});
-  rows.push_back({at + ", ball largest: neither", "%", {}, shares.ball, {}, {}});
+void add_summary(const std::string& at, const SaliencySummary& summary,
+                 std::vector<measure::Row>& rows) {
+  rows.push_back({at + ", mean confidence", "", {}, summary.confidence, {}, {}});
+  rows.push_back({at + ", more plate than stick: edges", "%", {}, summary.edges_percent, {}, {}});
 }
 
 /// What the paper shows of stairs: with a small σ the normals are those of the steps, with a large
@@ -80,7 +79,7 @@ void add_made_stairs(const Context& context, std::vector<measure::Row>& rows) {
                     100 * on_slope / static_cast<double>(to_slope.size()),
                     {},
                     {}});
-    add_shares(at, saliency_shares(context, result), rows);
+    add_summary(at, summary_of(context, result), rows);
   }
 }
 
@@ -92,19 +91,18 @@ void add_captured_stairs(const Context& context, const std::vector<Vec3f>& host,
   for (const float sigma_m : {0.1f, 0.2f, 0.3f, 0.5f, 1.0f}) {
     const VotingResult result = vote(context, points, {.sigma_m = sigma_m});
     std::vector<Vec3f> normals = to_host(context, result.normals);
-    if (first.empty()) first = normals;
-    for (std::size_t i = 0; i < normals.size(); ++i) {
-      if (!is_finite(first[i])) normals[i] = first[i];  // is left out
-    }
     const std::string at = fmt::format("the authors' stairs, sigma {} m", sigma_m);
     rows.push_back({at + ", mean votes", "votes", {}, mean_votes(context, result), {}, {}});
-    rows.push_back({at + ", normals to those of 0.1 m",
-                    "deg",
-                    {},
-                    mean_of(normal_errors_deg(normals, first)),
-                    {},
-                    {}});
-    add_shares(at, saliency_shares(context, result), rows);
+    if (first.empty()) {
+      first = std::move(normals);
+    } else {
+      for (std::size_t i = 0; i < normals.size(); ++i) {
+        if (!is_finite(first[i])) normals[i] = first[i];  // is left out
+      }
+      const double angle_deg = mean_of(normal_errors_deg(normals, first));
+      rows.push_back({at + ", normals to those of 0.1 m", "deg", {}, angle_deg, {}, {}});
+    }
+    add_summary(at, summary_of(context, result), rows);
   }
 }
 
