@@ -9,6 +9,7 @@
 #include "sextant/io/png.h"
 #include "sextant/synth/survey_clouds.h"
 #include "tests/end_to_end/command_line.h"
+#include "tests/shared_data.h"
 
 namespace sextant {
 namespace {
@@ -101,18 +102,49 @@ TEST_F(VotingCli, WrongUsageAndFailure) {
   }
 }
 
-TEST_F(VotingCli, ReproducesTheErrorsOfNormals) {
-  const Outcome outcome = run("reproduce voting-error --json --device cpu");
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
-  const json document = json::parse(outcome.out);
-  EXPECT_EQ(document.at("name"), "voting-error");
+/// How many rows of a document of `reproduce` have a goal, all of which must be met.
+int judged_rows(const json& document) {
   int judged = 0;
   for (const json& row : document.at("rows")) {
     if (row.at("met").is_null()) continue;
     ++judged;
     EXPECT_EQ(row.at("met"), true) << row;
   }
-  EXPECT_EQ(judged, 8);
+  return judged;
+}
+
+TEST_F(VotingCli, ReproducesTheErrorsOfNormals) {
+  const Outcome outcome = run("reproduce voting-error --json --device cpu");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const json document = json::parse(outcome.out);
+  EXPECT_EQ(document.at("name"), "voting-error");
+  EXPECT_EQ(judged_rows(document), 8);
+}
+
+// Small σ follow the steps of stairs, large ones their slope: two of each are judged.
+TEST_F(VotingCli, SigmaDecidesBetweenStepsAndSlope) {
+  const Outcome outcome = run("reproduce voting-sigma --json --device cpu");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(judged_rows(json::parse(outcome.out)), 4);
+}
+
+TEST_F(VotingCli, CapturedCloudsAreAskedFor) {
+  EXPECT_EQ(shell("unset SEXTANT_SHARED_DATA; \"$SEXTANT\" reproduce voting-clouds --device cpu "
+                  ">out.txt 2>err.txt"),
+            1);
+  const std::string message = testing::text_of(folder_ / "err.txt");
+  EXPECT_NE(message.find("SEXTANT_SHARED_DATA"), std::string::npos) << message;
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 1) << message;
+}
+
+TEST_F(VotingCli, ReproducesTheSaliencyOfTheAuthors) {
+  const auto file = testing::shared_data("tensor_voting/outputSparse.vtk");
+  if (!file) GTEST_SKIP() << "no tensor_voting/outputSparse.vtk";
+  const std::string folder = file->parent_path().parent_path().string();
+  ASSERT_EQ(shell("SEXTANT_SHARED_DATA='" + folder +
+                  "' \"$SEXTANT\" reproduce voting-clouds --json --device cpu >out.txt"),
+            0);
+  EXPECT_EQ(judged_rows(json::parse(testing::text_of(folder_ / "out.txt"))), 3);
 }
 
 }  // namespace

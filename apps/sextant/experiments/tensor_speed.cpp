@@ -37,6 +37,45 @@ double one_call_a_tensor_ms(TensorChain& chain, int amount, int streams) {
   return measure::spread_of(sample).median;
 }
 
+/// Page-locked room on the host for what goes to the device and comes back.
+struct Transfers {
+  Buffer<float> depth_m;
+  Buffer<TensorFrame> frames;
+  Buffer<TensorMask> masks;
+  Buffer<std::int32_t> sizes;
+  Buffer<std::uint16_t> indices;
+  Buffer<float> values;
+
+  Transfers(const TensorChain& chain, std::int64_t amount)
+      : depth_m(Buffer<float>::pinned(chain.context, chain.depth_m.pixels().size())),
+        frames(Buffer<TensorFrame>::pinned(chain.context, amount)),
+        masks(Buffer<TensorMask>::pinned(chain.context, amount)),
+        sizes(Buffer<std::int32_t>::pinned(chain.context, amount)),
+        indices(Buffer<std::uint16_t>::pinned(chain.context, amount * bins_of(chain))),
+        values(Buffer<float>::pinned(chain.context, amount * bins_of(chain))) {
+    copy<float>(chain.context, chain.depth_m.pixels().view(), depth_m.view());
+  }
+  static std::int64_t bins_of(const TensorChain& chain) {
+    const std::int64_t bins = chain.tensors.bins;
+    return bins * bins * bins;
+  }
+
+  void upload(TensorChain& chain) {
+    copy_async<float>(chain.context, depth_m.view(), chain.depth_m.pixels().view());
+  }
+  /// Brings the room of every bin, as the device does not tell how many are filled without a wait.
+  void download(const TensorChain& chain) {
+    const auto bring = [&]<class T>(const Buffer<T>& from, Buffer<T>& to) {
+      copy_async<T>(chain.context, from.view().subview(0, to.size()), to.view());
+    };
+    bring(chain.tensors.frames, frames);
+    bring(chain.tensors.masks, masks);
+    bring(chain.tensors.sizes, sizes);
+    bring(chain.tensors.indices, indices);
+    bring(chain.tensors.values, values);
+  }
+};
+
 measure::Row row_of(const std::string& what, double ours_ms, std::optional<double> paper_ms,
                     std::optional<double> goal_ms = {}) {
   measure::Row row{what, "ms", {}, ours_ms, goal_ms, {}, paper_ms};
@@ -44,8 +83,43 @@ measure::Row row_of(const std::string& what, double ours_ms, std::optional<doubl
   return row;
 }
 
+/// The last row of Table 3, which counts the transfers.
+void add_transfers(TensorChain& chain, std::vector<measure::Row>& rows) {
+  constexpr std::int64_t kAmount = 200;
+  Transfers transfers(chain, kAmount);
+  const auto add = [&](const char* what, std::optional<double> paper_ms,
+                       const std::function<void()>& work) {
+    rows.push_back(row_of(what, measure::graph_ms(chain.context, work), paper_ms));
+  };
+  add("upload of the depth map", {}, [&] { transfers.upload(chain); });
+  add("download of 200 tensors", {}, [&] { transfers.download(chain); });
+  add("depth to 200 tensors, all steps, upload and download counted", 490.0, [&] {
+    transfers.upload(chain);
+    chain.run(TensorChain::kSamples, kAmount);
+    transfers.download(chain);
+  });
+}
+
+/// Fig. 13: tensors alone against one thread of this machine's CPU. The paper's Table 3 has one
+/// figure of it, for 200.
+void add_speedup(std::int64_t amount, TensorChain& one_thread, bool cuda,
+                 std::vector<measure::Row>& rows) {
+  measure::Row& ours = rows.back();
+  one_thread.select(amount);
+  ours.peer = measure::graph_ms(one_thread.context, [&] { one_thread.describe(); });
+  measure::Row speedup{std::to_string(amount) + " tensors, speed-up over one CPU thread",
+                       "x",
+                       {},
+                       *ours.peer / ours.ours,
+                       {},
+                       {}};
+  if (cuda && amount == 200) speedup.paper = 93.64;
+  rows.push_back(speedup);
+}
+
 }  // namespace
 
+/// The peer of the rows with one call is one thread of the CPU.
 std::vector<measure::Row> tensor_speed(const Context& context) {
   const bool cuda = context.is_cuda();
   // The paper's method for normals; its times are those of a GTX 480 and of its CPU.
@@ -56,6 +130,8 @@ std::vector<measure::Row> tensor_speed(const Context& context) {
   const auto here = [&](double gpu_ms, double cpu_ms) { return cuda ? gpu_ms : cpu_ms; };
   chain.run(0, TensorChain::kMostTensors);
   context.synchronize();
+  TensorChain one_thread(Context::cpu(1), NormalsMethod::kPca);
+  one_thread.run(0, TensorChain::kMostTensors);
 
   std::vector<measure::Row> rows;
   rows.push_back(row_of("valid pairs, every pixel", milliseconds([&] { chain.pair_up(0); }),
@@ -72,6 +148,7 @@ std::vector<measure::Row> tensor_speed(const Context& context) {
     if (amount == 2000 && cuda) goal_ms = 0.4;
     rows.push_back(row_of(std::to_string(amount) + " tensors, one call",
                           milliseconds([&] { chain.describe(); }), paper_ms, goal_ms));
+    add_speedup(amount, one_thread, cuda, rows);
   }
   if (cuda) {
     chain.select(200);
@@ -86,6 +163,7 @@ std::vector<measure::Row> tensor_speed(const Context& context) {
   rows.push_back(row_of("depth to 200 tensors, all steps",
                         milliseconds([&] { chain.run(TensorChain::kSamples, 200); }),
                         here(512, 52065), cuda ? std::optional(0.6) : std::nullopt));
+  if (cuda) add_transfers(chain, rows);
   return rows;
 }
 

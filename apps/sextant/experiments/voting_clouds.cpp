@@ -34,14 +34,38 @@ std::vector<Vec3f> made_plain(float sigma_m, double mean_votes) {
   return points;
 }
 
-std::optional<std::vector<Vec3f>> captured_cloud(const std::string& name) {
+std::optional<TriangleMesh> captured_file(const std::string& name) {
   const char* folder = std::getenv("SEXTANT_SHARED_DATA");
   if (!folder) return {};
   const auto file = std::filesystem::path(folder) / "tensor_voting" / (name + ".vtk");
   if (!std::filesystem::exists(file)) return {};
-  const TriangleMesh mesh = read_vtk(file);
-  const auto points = mesh.vertices.points.host();
+  return read_vtk(file);
+}
+
+std::optional<std::vector<Vec3f>> captured_cloud(const std::string& name) {
+  const std::optional<TriangleMesh> mesh = captured_file(name);
+  if (!mesh) return {};
+  const auto points = mesh->vertices.points.host();
   return std::vector<Vec3f>(points.begin(), points.end());
+}
+
+double mean_votes(const Context& context, const VotingResult& result) {
+  double sum = 0;
+  for (const std::int32_t votes : to_host(context, result.votes)) sum += votes;
+  return sum / static_cast<double>(result.size());
+}
+
+SaliencySummary summary_of(const Context& context, const VotingResult& result) {
+  const std::vector<Saliency> saliencies = to_host(context, result.saliencies);
+  const std::vector<std::int32_t> votes = to_host(context, result.votes);
+  double confidence = 0, edges = 0, voted = 0;
+  for (std::size_t i = 0; i < saliencies.size(); ++i) {
+    if (votes[i] == 0) continue;
+    confidence += double(saliencies[i].confidence);
+    edges += saliencies[i].plate > saliencies[i].stick;
+    ++voted;
+  }
+  return {confidence / voted, 100 * edges / voted};
 }
 
 }  // namespace sextant::app

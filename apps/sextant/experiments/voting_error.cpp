@@ -54,11 +54,8 @@ std::vector<double> errors_deg(const Context& context, const Method& method, dou
   return errors;
 }
 
-double mean_votes(const Context& context, const std::vector<Vec3f>& points) {
-  const VotingResult result = vote(context, copy(context, points), {.sigma_m = kSigma_m});
-  double sum = 0;
-  for (const std::int32_t votes : to_host(context, result.votes)) sum += votes;
-  return sum / static_cast<double>(points.size());
+double votes_of(const Context& context, const std::vector<Vec3f>& points) {
+  return mean_votes(context, vote(context, copy(context, points), {.sigma_m = kSigma_m}));
 }
 
 /// The shares of the errors in the bins of a histogram.
@@ -85,13 +82,13 @@ void add_histogram(const std::string& name, const std::vector<double>& errors,
 std::vector<measure::Row> voting_error(const Context& context) {
   std::vector<measure::Row> rows;
   const std::vector<Vec3f> clean = paraboloid_survey(kPoints, 0.1, 0).points;
-  rows.push_back({"mean voters per votee", "votes", {}, mean_votes(context, clean), {}, {}, 217.3});
+  rows.push_back({"mean voters per votee", "votes", {}, votes_of(context, clean), {}, {}, 217.3});
   if (auto captured = captured_cloud("Curveplane")) {
     captured->resize(kPoints);
     rows.push_back({"mean voters per votee, the authors' points",
                     "votes",
                     {},
-                    mean_votes(context, *captured),
+                    votes_of(context, *captured),
                     {},
                     {},
                     217.3});

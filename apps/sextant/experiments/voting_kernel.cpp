@@ -22,11 +22,8 @@ void add_cloud(const Context& context, const std::string& name, const std::vecto
       build_neighbour_grid_into(context, points, grid_options(options), grid);
       vote_into(context, grid, points, options, result, workspace);
     });
-    double votes = 0;
-    for (const std::int32_t count : to_host(context, result.votes)) votes += count;
     const std::string at = fmt::format("{}, sigma {} m", name, sigma_m);
-    rows.push_back(
-        {at + ", mean votes", "votes", {}, votes / static_cast<double>(host.size()), {}, {}});
+    rows.push_back({at + ", mean votes", "votes", {}, mean_votes(context, result), {}, {}});
     rows.push_back({at + ", time", "ms", {}, time_ms, {}, {}});
   }
 }

@@ -33,8 +33,6 @@ void add_cloud(const Context& context, const Figures& figures, const std::vector
     build_neighbour_grid_into(context, points, grid_options(cells), grid);
     vote_into(context, grid, points, cells, by_cells, workspace);
   });
-  double votes = 0;
-  for (const std::int32_t count : to_host(context, by_cells.votes)) votes += count;
   double worst = 0;
   const std::vector<Sym3f> a = to_host(context, by_cells.tensors);
   const std::vector<Sym3f> b = to_host(context, by_pairs.tensors);
@@ -45,13 +43,8 @@ void add_cloud(const Context& context, const Figures& figures, const std::vector
 
   const std::optional<double> paper_ms = context.is_cuda() ? figures.gpu_ms : figures.cpu_ms;
   const std::string& name = figures.name;
-  rows.push_back({name + ", mean votes",
-                  "votes",
-                  {},
-                  votes / static_cast<double>(host.size()),
-                  {},
-                  {},
-                  figures.votes});
+  rows.push_back(
+      {name + ", mean votes", "votes", {}, mean_votes(context, by_cells), {}, {}, figures.votes});
   rows.push_back({name + ", all pairs", "ms", {}, pairs_ms, {}, {}, paper_ms});
   measure::Row ours{name + ", by cells, grid included", "ms", pairs_ms, cells_ms, {}, {}, paper_ms};
   if (context.is_cuda()) ours.goal = figures.gpu_goal_ms;
