@@ -39,9 +39,9 @@ struct NormalsOptions {
 /// Unit normals of an organised cloud, towards the sensor at the origin.
 ///
 /// The normal of a pixel is that of the plane that fits the valid points of the window around it
-/// best. It is NaN where the point is not finite (with kRay and kCurved also where z is not positive), where
-/// fewer than 5 points are left in the window, and where they determine no plane: all equal, on a
-/// line, or with kPca the same spread in every direction.
+/// best. It is NaN where the point is not finite (with kRay and kCurved also where z is not
+/// positive), where fewer than 5 points are left in the window, and where they determine no plane:
+/// all equal, on a line, or with kPca the same spread in every direction.
 ///
 /// kCurved adds what the plane lacks on a bent surface, as far as the noise of the window lets it
 /// be seen; windows with holes or edges keep the plane. It is for depth whose noise is independent
