@@ -52,7 +52,7 @@ struct TensorIndex {
   Device device() const { return order.device(); }
 };
 
-/// Costs a sort; does not wait. Takes 152 bytes a tensor and 4 a bin beside the set.
+/// Costs a sort; does not wait. Takes 148 bytes a tensor and 4 a bin beside the set.
 TensorIndex index_tensors(const Context& context, const TensorSet& library);
 
 /// Finds for each tensor of the scene the k tensors of the library that it resembles most: match i
@@ -72,7 +72,8 @@ Buffer<TensorMatch> match_tensors(const Context& context, const TensorSet& scene
                                   const TensorIndex& library,
                                   const TensorMatchOptions& options = {});
 
-/// Writes into room for capacity() k matches. Does not wait. On CUDA the workspace takes 4.3 kB for
+/// Writes into room for capacity() k matches; CUDA takes up to 65535 tensors of a scene. Does not
+/// wait. On CUDA the workspace takes 4.3 kB for
 /// each tensor of the scene and 16 k bytes for each of them and every 256 of the library.
 void match_tensors_into(const Context& context, const TensorSet& scene, const TensorIndex& library,
                         const TensorMatchOptions& options, View<TensorMatch> matches,

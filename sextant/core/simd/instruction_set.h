@@ -51,8 +51,8 @@ struct Avx512 {
   static constexpr bool kFused = true;
 };
 
-/// Avx512 with sums of products of bytes (dot_bytes.h). Its packs are those of Avx512, and only
-/// run_widest_bytes chooses it.
+/// Avx512 with sums of products of bytes (ByteDot in register.h). Its packs are those of Avx512,
+/// and only run_widest_bytes chooses it.
 struct Avx512Vnni : Avx512 {
   static constexpr InstructionSet kSet = InstructionSet::kAvx512Vnni;
 };

@@ -107,6 +107,8 @@ Buffer<std::int32_t> match_descriptors(const Context& context, const NearestDesc
   check_options(options);
   require_on(context, nearest.indices.view(), "nearest");
   require(nearest.k >= 1 && nearest.queries >= 0, "nearest: holds no neighbours");
+  require_room(context, nearest.distances_sq.view(), nearest.indices.size(),
+               "nearest.distances_sq");
   require(nearest.k >= 2 || !(options.ratio < 1.0f),
           "ratio: the test needs two neighbours, but k is 1; take k = 2 or ratio = 1");
   const std::int64_t rows = nearest.indices.size() / nearest.k;
@@ -121,7 +123,7 @@ Buffer<std::int32_t> match_descriptors(const Context& context, const NearestDesc
                               : std::numeric_limits<float>::max();
   if (options.mutual) {
     require(back.k >= 1, "mutual: needs the nearest query of each row of the base in `back`");
-    require_on(context, back.indices.view(), "back");
+    require_room(context, back.indices.view(), back.queries * back.k, "back");
     test.back_indices = back.indices.data();
     test.back_k = back.k;
     test.back_rows = back.queries;

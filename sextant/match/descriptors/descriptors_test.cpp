@@ -154,10 +154,9 @@ TEST(NearestDescriptors, FloatsAreExact) {
                                                   {200, 700, 352, 2},
                                                   {130, 260, 33, 8},
                                                   {5, 3, 1344, 4},
-                                                  {40, 500, 1, 2}}) {
+                                                  {3, 140, 4096, 2}}) {
       const auto q = random_floats(queries, length, 3);
       const auto b = random_floats(rows, length, 4);
-      if (length == 1) continue;  // all are (1)
       expect_found(find(context, q, b, k), brute_force(q, b, {rows}, k), 1e-7);
     }
   }
@@ -222,6 +221,38 @@ TEST(NearestDescriptors, OfEverySize) {
   }
 }
 
+TEST(NearestDescriptors, OfTheSmallestNumbers) {
+  // Squares that are no normal numbers of single precision.
+  const Rows<float> q = random_floats(30, 64, 24);
+  const Rows<float> b = random_floats(200, 64, 25);
+  for (const float scale : {1e-19f, 1e-21f, 1e-23f}) {
+    SCOPED_TRACE(scale);
+    Rows<float> small_q = q, small_b = b;
+    for (float& x : small_q.values) x *= scale;
+    for (float& x : small_b.values) x *= scale;
+    const Expected expected = brute_force(small_q, small_b, {200}, 2);
+    for (const Context& context : all_contexts()) {
+      SCOPED_TRACE(describe(context));
+      EXPECT_EQ(find(context, small_q, small_b, 2).indices, expected.indices);
+    }
+  }
+}
+
+TEST(NearestDescriptors, AmongVeryManyRows) {
+  // So many that a GPU splits them into parts that are longer than what it looks at first.
+  const auto q8 = random_bytes(20, 16, 26);
+  const auto b8 = random_bytes(300000, 16, 27);
+  const auto q = random_floats(10, 8, 28);
+  const auto b = random_floats(100000, 8, 29);
+  const Expected bytes = brute_force(q8, b8, {300000}, 3);
+  const Expected floats = brute_force(q, b, {100000}, 3);
+  for (const Context& context : all_contexts()) {
+    SCOPED_TRACE(describe(context));
+    expect_found(find(context, q8, b8, 3), bytes, 0.0);
+    expect_found(find(context, q, b, 3), floats, 1e-6);
+  }
+}
+
 TEST(NearestDescriptors, SegmentsHaveTheirOwnNeighbours) {
   const std::vector<std::int32_t> ends{0, 3, 130, 130, 400};
   const auto q8 = random_bytes(70, 128, 10);
@@ -271,10 +302,12 @@ TEST(NearestDescriptors, EmptySidesAreFine) {
 TEST(NearestDescriptors, BitsAreTheSameEverywhere) {
   const auto q = random_floats(150, 352, 18);
   const auto b = random_floats(900, 352, 19);
-  const std::vector<float> reference = find(Context::cpu(1), q, b, 3).distances_sq;
+  const Found reference = find(Context::cpu(1), q, b, 3);
   for (const Context& context : all_contexts()) {
     SCOPED_TRACE(describe(context));
-    EXPECT_TRUE(testing::same_bytes(find(context, q, b, 3).distances_sq, reference));
+    const Found found = find(context, q, b, 3);
+    EXPECT_TRUE(testing::same_bytes(found.distances_sq, reference.distances_sq));
+    EXPECT_EQ(found.indices, reference.indices);
   }
   testing::expect_same_bits_on_every_set(
       [&] { return find(Context::cpu(2), q, b, 3).distances_sq; });

@@ -21,15 +21,9 @@ __global__ void norms_kernel(const float* rows, int length, std::int64_t count, 
                              int* largest) {
   const std::int64_t row = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kWarp;
   if (row >= count) return;
-  double sum = 0.0;
-#pragma unroll 8
-  for (int i = lane_index(); i < length; i += kWarp) {
-    const double x = static_cast<double>(rows[row * length + i]);
-    sum += x * x;
-  }
-  sum = warp_sum(sum);
+  const double sum = warp_sum(partial_norm_sq(rows + row * length, length, lane_index()));
   if (lane_index() != 0) return;
-  const bool usable = sum <= 1e36;
+  const bool usable = is_usable(sum);
   norms_sq[row] = usable ? static_cast<float>(sum) : INFINITY;
   if (usable) atomicMax(largest, __float_as_int(static_cast<float>(sum)));
 }

@@ -64,7 +64,7 @@ struct ByteRows {
     return static_cast<float>(static_cast<std::int32_t>(norm_sq) + found);
   }
 
-  /// Sums of products of kQueries rows with lanes of the base.
+  /// Sums of products of a query with lanes of the base.
   template <class Set>
   struct Products {
     using Packs = std::conditional_t<std::is_same_v<Set, Avx512Vnni>, Avx512, Set>;

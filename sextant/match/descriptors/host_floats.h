@@ -11,8 +11,9 @@ namespace sextant::detail::descriptors {
 
 /// Rows of floats on the host. Products are summed in single precision, in whatever way is fastest;
 /// that errs by at most g (|q|² + |t|²) / 2 with g = (length + 2) 2⁻²⁴, so that
-///     |t|² (1 - slack) - 2 Σ q t  <  |q - t|² - |q|² (1 - slack)
-/// with a slack of twice g and some more for the other roundings. What may be nearer than the
+///     |t|² (1 - slack) - 2 Σ q t  <  |q - t|² - |q|² (1 - slack) + least
+/// with a slack of twice g and some more for the other roundings, and a least that is beyond what
+/// numbers near the smallest ones lose. What may be nearer than the
 /// farthest neighbour so far is measured in double precision.
 struct FloatRows {
   using Number = float;
@@ -48,7 +49,8 @@ struct FloatRows {
   Key first_limit(double norm_sq) const { return norm_sq < INFINITY ? kNoLimit : kNothing; }
   Key limit(double norm_sq, Distance farthest) const {
     if (!(farthest < INFINITY)) return first_limit(norm_sq);
-    return std::nextafter(static_cast<float>(farthest - norm_sq * kept_share()), kNoLimit);
+    const double least = length * 0x1p-124;
+    return std::nextafter(static_cast<float>(farthest - norm_sq * kept_share() + least), kNoLimit);
   }
   Distance distance(std::int64_t query, std::int64_t row, Key) const {
     return descriptors::distance_sq(queries + query * length, base + row * length, length);

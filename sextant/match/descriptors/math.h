@@ -44,24 +44,36 @@ SEXTANT_HD inline double partial_distance_sq(const float* a, const float* b, int
   return sum;
 }
 
-/// The same over all numbers: kStride partial sums, of which the upper half is added to the lower
-/// one until one is left. A warp adds in this order with shuffles.
-inline double distance_sq(const float* a, const float* b, int length) {
-  double sums[kStride];
-  for (int first = 0; first < kStride; ++first) {
-    sums[first] = partial_distance_sq(a, b, length, first);
+SEXTANT_HD inline double partial_norm_sq(const float* row, int length, int first) {
+  double sum = 0.0;
+  for (int i = first; i < length; i += kStride) {
+    sum += static_cast<double>(row[i]) * static_cast<double>(row[i]);
   }
+  return sum;
+}
+/// Whether a row with this sum of squares takes part.
+SEXTANT_HD inline bool is_usable(double norm_sq) { return norm_sq <= 1e36; }
+
+/// Adds up partial(0) .. partial(kStride - 1): the upper half is added to the lower one until one
+/// is left. A warp adds in this order with shuffles.
+template <class Partial>
+double strided_sum(const Partial& partial) {
+  double sums[kStride];
+  for (int first = 0; first < kStride; ++first) sums[first] = partial(first);
   for (int half = kStride / 2; half > 0; half /= 2) {
     for (int i = 0; i < half; ++i) sums[i] += sums[i + half];
   }
   return sums[0];
 }
 
-/// The sum of the squares of a row, in double precision: infinite where a row takes no part.
-SEXTANT_HD inline double usable_norm_sq(const float* row, int length) {
-  double sum = 0.0;
-  for (int i = 0; i < length; ++i) sum += static_cast<double>(row[i]) * static_cast<double>(row[i]);
-  return sum <= 1e36 ? sum : INFINITY;
+inline double distance_sq(const float* a, const float* b, int length) {
+  return strided_sum([&](int first) { return partial_distance_sq(a, b, length, first); });
+}
+
+/// The sum of the squares of a row, added up like a distance: infinite where a row takes no part.
+inline double usable_norm_sq(const float* row, int length) {
+  const double sum = strided_sum([&](int first) { return partial_norm_sq(row, length, first); });
+  return is_usable(sum) ? sum : INFINITY;
 }
 
 /// The test of one query in one segment; see match_descriptors.
@@ -87,7 +99,8 @@ struct MatchTest {
     const float distance_sq = distances_sq[row * k];
     if (nearest < 0 || !(distance_sq <= most_distance_sq)) return false;
     // Equally near ones are told apart by a ratio below 1 only.
-    if (ratio_sq < 1.0f && k > 1 && !(distance_sq < ratio_sq * distances_sq[row * k + 1])) {
+    if (ratio_sq < 1.0f && k > 1 && distances_sq[row * k + 1] < INFINITY &&
+        !(distance_sq < ratio_sq * distances_sq[row * k + 1])) {
       return false;
     }
     if (back_indices == nullptr) return true;

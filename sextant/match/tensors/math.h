@@ -38,6 +38,8 @@ SEXTANT_HD inline std::uint32_t fixed_area(float area) {
   return static_cast<std::uint32_t>((area < 128.0f ? area : 128.0f) * 1048576.0f);
 }
 
+__extension__ typedef __int128 Wide;
+
 /// The sums of a correlation, exact in integers.
 struct CorrelationSums {
   std::int32_t n = 0;
@@ -54,13 +56,11 @@ struct CorrelationSums {
   /// NaN where there is none.
   SEXTANT_HD float correlation() const {
     if (n < kLeastCommonBins) return NAN;
-    const double count = n;
-    const double sum_p = static_cast<double>(p);
-    const double sum_q = static_cast<double>(q);
-    const double spread_p = count * static_cast<double>(pp) - sum_p * sum_p;
-    const double spread_q = count * static_cast<double>(qq) - sum_q * sum_q;
+    // Up to 2⁷⁴, and 0 where all numbers are the same.
+    const double spread_p = static_cast<double>(Wide{n} * pp - Wide{p} * p);
+    const double spread_q = static_cast<double>(Wide{n} * qq - Wide{q} * q);
     if (!(spread_p > 0.0) || !(spread_q > 0.0)) return NAN;
-    const double common = count * static_cast<double>(pq) - sum_p * sum_q;
+    const double common = static_cast<double>(Wide{n} * pq - Wide{p} * q);
     return static_cast<float>(common / (std::sqrt(spread_p) * std::sqrt(spread_q)));
   }
 };

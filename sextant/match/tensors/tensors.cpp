@@ -100,7 +100,8 @@ struct ChunkMatcher {
     for (int w = 0; w < kMaskWords; ++w) {
       for (std::uint64_t rest = mine.words[w] & theirs.words[w]; rest != 0; rest &= rest - 1) {
         const int bin = w * 64 + std::countr_zero(rest);
-        sums.add(model[bin], scene[flipped ? flipped_bin(bin, job.scene.bins) : bin]);
+        const std::uint32_t area = scene[flipped ? flipped_bin(bin, job.scene.bins) : bin];
+        if (area > 0) sums.add(model[bin], area);
       }
     }
     return sums.correlation();

@@ -258,9 +258,11 @@ TEST(MatchTensors, NothingComesOfNothing) {
   const Plain empty{{}, 0.5f};
   const Plain flat{{{0, 1.0f}, {1, 1.0f}, {2, 1.0f}, {3, 1.0f}}, 0.5f};
   const Plain two{{{0, 1.0f}, {1, 2.0f}}, 0.5f};
+  Plain full{{}, 0.5f};  // many large areas, all the same
+  for (int bin = 0; bin < 399; ++bin) full.bins[bin] = 127.3125f;
   Plain failed = random_tensor(8, 0);
   failed.angle_rad = NAN;
-  const std::vector<Plain> all{empty, flat, two, failed};
+  const std::vector<Plain> all{empty, flat, two, failed, full};
   for (const Context& context : all_contexts()) {
     SCOPED_TRACE(describe(context));
     for (const TensorMatch& m :
