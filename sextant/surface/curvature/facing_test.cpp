@@ -31,8 +31,9 @@ TEST(CurvatureFacing, NormalsLookAtTheSensorFromTheMeasuredPointAndFromTheFitted
     for (std::uint64_t seed = 1; seed <= 2; ++seed) {
       const Image<Vec3f> points = rough_points(0.2f, seed);
       const Image<Vec3f> there = copy(context, points);
+      // Patches of pixels: those that follow the noise find this too rough to say anything.
       const Curvature curvature =
-          estimate_curvature(context, there, estimate_normals(context, there));
+          estimate_curvature(context, there, estimate_normals(context, there), pixel_curvature());
       const auto normals = to_host(context, curvature.normals.pixels());
       const auto fitted = to_host(context, curvature.points.pixels());
       for (std::size_t i = 0; i < normals.size(); ++i) {
