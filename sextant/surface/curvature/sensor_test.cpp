@@ -107,7 +107,8 @@ TEST(CurvatureOnSensors, ExactFramesFromNearToFar) {
         const Curvature curvature = default_curvature(context, frame);
         const Found shape = found_on(frame, curvature, kShape);
         if (kind != kTorus || distance_m <= 1.5) {
-          EXPECT_GT(shape.share(), 0.85);
+          // A sphere at 4 m has a dozen pixels, of which the devices differ in one.
+          EXPECT_GT(shape.share(), 0.8);
         }
         if (shape.valid > 0) {
           EXPECT_LT(shape.rms(), 1.0);

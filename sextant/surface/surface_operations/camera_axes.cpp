@@ -23,6 +23,7 @@ CameraAxes::CameraAxes(const Context& context, const Surface& surface,
   if (!elsewhere_) return;
   const Rigid3d camera_from_points = inverse(points_from_camera);
   points_ = transform_points(context, camera_from_points, surface.points);
+  if (surface.normals.empty()) return;
   normals_ = turn_directions(context, camera_from_points.rotation, surface.normals);
 }
 
