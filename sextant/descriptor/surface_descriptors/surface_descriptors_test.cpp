@@ -91,7 +91,7 @@ TEST(SurfaceDescriptors, DrawnPairsAreThoseOfSelectPairs) {
         EXPECT_EQ(to_host(context, drawn.count)[0], chosen.size());
         EXPECT_EQ(to_host(context, drawn.pairs.view().subview(0, chosen.size())),
                   to_host(context, chosen));
-        if (amount > 40) continue;
+        if (amount != 40) continue;  // the tensors of all would take most of a minute
         const TensorSet expected = to_host(context, compute_tensors(context, *surface, chosen));
         const TensorSet tensors = to_host(context, compute_tensors(context, *surface, drawn));
         EXPECT_EQ(to_host(context, tensors.sizes), to_host(context, expected.sizes));

@@ -240,9 +240,9 @@ TEST(NearestDescriptors, OfTheSmallestNumbers) {
 
 TEST(NearestDescriptors, AmongVeryManyRows) {
   // So many that a GPU splits them into parts that are longer than what it looks at first.
-  const auto q8 = random_bytes(20, 16, 26);
+  const auto q8 = random_bytes(5, 16, 26);
   const auto b8 = random_bytes(300000, 16, 27);
-  const auto q = random_floats(10, 8, 28);
+  const auto q = random_floats(3, 8, 28);
   const auto b = random_floats(100000, 8, 29);
   const Expected bytes = brute_force(q8, b8, {300000}, 3);
   const Expected floats = brute_force(q, b, {100000}, 3);
