@@ -58,7 +58,7 @@ Timed by_faiss(const std::vector<float>& queries, const std::vector<float>& base
   index.add(kBase, base.data());
   return timed(3, [&] {
     std::vector<float> distances(kQueries * 2);
-    std::vector<faiss::idx_t> indices(kQueries * 2);
+    std::vector<faiss::Index::idx_t> indices(kQueries * 2);
     index.search(kQueries, queries.data(), 2, distances.data(), indices.data());
     std::vector<std::int64_t> nearest;
     for (std::int64_t q = 0; q < kQueries; ++q) nearest.push_back(indices[2 * q]);

@@ -8,7 +8,7 @@ packages_unit=(libgtest-dev libeigen3-dev)
 packages_clang=(clang:clang++ libclang-rt-dev llvm:llvm-symbolizer)
 packages_peers=(libpcl-dev)
 packages_bench_peers=(libopencv-dev libopencv-contrib-dev libnanoflann-dev libfaiss-dev
-                      libhnswlib-dev)
+                      libhnswlib-dev libopenblas-dev)
 # Left out where the distribution does not have it.
 packages_bench_wanted=(libopen3d-dev)
 # Other versions of clang-format break lines elsewhere.
