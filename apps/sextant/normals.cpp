@@ -201,7 +201,8 @@ void add_normals(CLI::App& app) {
           },
           "ray, pca, curved and quadric for images; pca, weighted, voting and quadric for clouds "
           "(default: ray for images, pca of 15 neighbours for clouds, weighted with --sigma-m); "
-          "weighted is best for noisy clouds; voting adds saliencies, but its normals are worse "
+          "curved is for depth without a sensor's noise, and worse than ray with it; weighted is "
+          "best for noisy clouds; voting adds saliencies, but its normals are worse "
           "than weighted ones, and on depth frames worse than pca")
       ->check(CLI::IsMember({"ray", "pca", "curved", "weighted", "voting", "quadric"}));
   add_flags(*command, state->organised, {}, {"method"});
