@@ -174,14 +174,14 @@ struct MeasureWindow {
     if (!(d0 + mean > 0.0f)) return;  // a cell is missing
     const float density = kCellPx * kBlockCells * deviation(blocks, mean, slope_u, slope_v);
     if constexpr (kWide) {
-      count_one(s.counts->wide_blocks + noise_bin(density));
+      add_to(s.counts->wide_blocks + noise_bin(density), 1);
     } else {
       const float z_m = 1.0f / (d0 + mean);
       const float pixel = std::sqrt(rest(first, d0 + mean, slope_u, slope_v));
       count_window(s.counts->blocks, z_m, density);
       count_window(s.counts->pixels, z_m, pixel);
-      count_one(s.counts->all_blocks + noise_bin(density));
-      count_one(s.counts->all_pixels + noise_bin(pixel));
+      add_to(s.counts->all_blocks + noise_bin(density), 1);
+      add_to(s.counts->all_pixels + noise_bin(pixel), 1);
     }
   }
 

@@ -1,34 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 
-#include "sextant/surface/segment/noise_levels.h"
+#include "sextant/core/for_each/shared_sum.h"
 
 // How much a sensor errs, at every depth, found from what the windows of a frame leave of a simple
 // surface: they are counted by depth and size, and a low quantile of the sizes is the noise, since
-// some windows of every scene lie on something simple. The bins are those of segmentation.
+// some windows of every scene lie on something simple.
 
 namespace sextant::detail::noise {
 
-using segment::depth_bin;
-using segment::kDepthBins;
-using segment::kNoiseBins;
-using segment::noise_bin;
-using segment::noise_of_bin;
+inline constexpr int kDepthBins = 32;   // 2⁻⁸ m … 2⁸ m, in half octaves
+inline constexpr int kNoiseBins = 128;  // 2⁻²⁴ /m … 2⁸ /m, in quarter octaves
 
-/// Adds one to a count that many threads add to.
-SEXTANT_HD inline void count_one(std::int32_t* count) {
+/// The bin of a positive number on a logarithmic scale with 2^kFraction bins an octave.
+template <int kFraction>
+SEXTANT_HD int log_bin(float value, int lowest_exponent, int bins) {
 #if defined(__CUDA_ARCH__)
-  atomicAdd(count, 1);
+  const std::uint32_t bits = __float_as_uint(value);
 #else
-  std::atomic_ref(*count).fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
 #endif
+  const int bin =
+      static_cast<int>(bits >> (23 - kFraction)) - (lowest_exponent + 127) * (1 << kFraction);
+  return bin < 0 ? 0 : bin >= bins ? bins - 1 : bin;
+}
+SEXTANT_HD inline int depth_bin(float z_m) { return log_bin<1>(z_m, -8, kDepthBins); }
+SEXTANT_HD inline int noise_bin(float inverse_m) { return log_bin<2>(inverse_m, -24, kNoiseBins); }
+
+/// The middle of a bin of noise.
+SEXTANT_HD inline float noise_of_bin(int bin) {
+  constexpr float kMiddle[4] = {1.125f, 1.375f, 1.625f, 1.875f};
+  return std::ldexp(kMiddle[bin % 4], bin / 4 - 24);
 }
 
 /// Counts a window in a histogram of kDepthBins × kNoiseBins.
 SEXTANT_HD inline void count_window(std::int32_t* histogram, float z_m, float inverse_m) {
-  count_one(histogram + depth_bin(z_m) * kNoiseBins + noise_bin(inverse_m));
+  add_to(histogram + depth_bin(z_m) * kNoiseBins + noise_bin(inverse_m), 1);
 }
 
 /// What a share of the windows stay below, from their counts by size; -1 where there are fewer than

@@ -37,7 +37,7 @@ struct CountResidual {
     if (!plane.ok) return;
     const double rms = std::sqrt(mean_square<kPlaneTerms>(sums, plane));
     const float z_m = static_cast<float>(1.0 / (own.d + sums.inverse[0] / sums.count()));
-    add_to(s.histogram + depth_bin(z_m) * kNoiseBins + noise_bin(static_cast<float>(rms)), 1);
+    noise::count_window(s.histogram, z_m, static_cast<float>(rms));
   }
 };
 
@@ -49,11 +49,16 @@ struct FindNoise {
   float given_inverse_m;  ///< instead of all that, when positive
   SEXTANT_HD void operator()(std::int64_t) const {
     float found[kDepthBins], steady[kDepthBins];
-    for (int z = 0; z < kDepthBins; ++z) found[z] = level_at(z);
+    constexpr float kShare = 0.2f;
+    constexpr int kLeastWindows = 12;
+    for (int z = 0; z < kDepthBins; ++z) {
+      found[z] = noise::quantile_level(s.histogram + z * kNoiseBins, kShare, kLeastWindows);
+    }
     for (int z = 0; z < kDepthBins; ++z) steady[z] = min_of(found[z], most_beside(found, z));
     float least = INFINITY;
     for (int z = 0; z < kDepthBins; ++z) {
-      const float level = given_inverse_m > 0 ? given_inverse_m : nearest_level(steady, z);
+      const float level =
+          given_inverse_m > 0 ? given_inverse_m : noise::nearest_level(steady, z, 0.0f);
       s.noise->inverse_m[z] = level;
       least = min_of(least, level);
     }
@@ -61,18 +66,6 @@ struct FindNoise {
   }
 
  private:
-  /// Negative where there are too few windows.
-  SEXTANT_HD float level_at(int bin) const {
-    constexpr int kLeastWindows = 12;
-    const std::int32_t* counts = s.histogram + bin * kNoiseBins;
-    std::int64_t windows = 0;
-    for (int k = 0; k < kNoiseBins; ++k) windows += counts[k];
-    if (windows < kLeastWindows) return -1.0f;
-    std::int64_t below = 0;
-    int k = 0;
-    for (; k < kNoiseBins && 5 * below < windows; ++k) below += counts[k];
-    return noise_of_bin(k - 1);
-  }
   /// A depth at which only slats or leaves are seen seems noisy. The noise of sensors grows or
   /// falls by no more than a factor of two with half an octave of depth, seen from the two nearest
   /// levels on either side; the side that allows more counts. A level of next to nothing is that of
@@ -93,13 +86,6 @@ struct FindNoise {
       if (met > 0) most = max_of(most, of_side);
     }
     return most < 0 ? INFINITY : most;
-  }
-  SEXTANT_HD static float nearest_level(const float* levels, int z) {
-    for (int away = 0; away < kDepthBins; ++away) {
-      if (z - away >= 0 && levels[z - away] >= 0) return levels[z - away];
-      if (z + away < kDepthBins && levels[z + away] >= 0) return levels[z + away];
-    }
-    return 0.0f;
   }
 };
 

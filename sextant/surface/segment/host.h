@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "sextant/core/for_each/shared_sum.h"
 #include "sextant/core/simd/instruction_set.h"
 #include "sextant/surface/segment/moment_lanes.h"
 #include "sextant/surface/segment/patch_joining.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sextant/core/for_each/shared_sum.h"
 #include "sextant/surface/segment/patch_pairs.h"
 #include "sextant/surface/segment/union_find.h"
 

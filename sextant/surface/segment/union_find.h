@@ -65,13 +65,4 @@ SEXTANT_HD inline void join(std::int32_t* parent, std::int32_t i, std::int32_t j
   }
 }
 
-/// Adds to a sum that many threads add to.
-SEXTANT_HD inline void add_to(std::int32_t* sum, std::int32_t value) {
-#if defined(__CUDA_ARCH__)
-  atomicAdd(sum, value);
-#else
-  std::atomic_ref(*sum).fetch_add(value, std::memory_order_relaxed);
-#endif
-}
-
 }  // namespace sextant::detail::segment
