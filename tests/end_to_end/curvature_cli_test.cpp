@@ -78,7 +78,7 @@ TEST_F(CurvatureCli, OfADepthMap) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const json document = json::parse(outcome.out);
   EXPECT_EQ(document.at("points"), kWidth * kHeight);
-  EXPECT_GT(document.at("curvatures"), kWidth * kHeight * 9 / 10);
+  EXPECT_GT(document.at("curvatures"), kWidth * kHeight * 85 / 100);
   EXPECT_EQ(document.at("organised"), true);
   EXPECT_EQ(document.at("limit_per_m"), 20);
   EXPECT_GT(document.at("times_ms").at("curvature").get<double>(), 0.0);

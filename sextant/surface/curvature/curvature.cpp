@@ -41,6 +41,51 @@ struct CellRow {
   }
 };
 
+/// A row of rims.
+struct RimRow {
+  const CurvatureJob& job;
+  const PaddedPlanes& cells;
+  std::uint8_t* rims;
+
+  template <class Set>
+  void operator()(Set, int v) const {
+    make_rim_row<detail::FloatLanes<Set::kFloats, Set>>(
+        *job.noise, cells, v, rims + static_cast<std::int64_t>(v) * cells.width);
+  }
+};
+
+/// Negates the depths of a row that lie in the rims of edges.
+void mark_rim_row(const std::uint8_t* rims, int v, PaddedPlanes& cells) {
+  for (int dv = -kMostRim_px + 1; dv < kMostRim_px; ++dv) {
+    if (v + dv < 0 || v + dv >= cells.height) continue;
+    const std::uint8_t* row = rims + static_cast<std::int64_t>(v + dv) * cells.width;
+    for (int u = 0; u < cells.width; ++u) {
+      const int rim = row[u];
+      if (rim == 0) continue;
+      for (int du = -rim + 1; du < rim; ++du) {
+        if (!is_in_rim(rim, du, dv) || u + du < 0 || u + du >= cells.width) continue;
+        float& z = *cells.at(2, u + du, v);
+        if (z > 0.0f) z = depth_in_rim(z);
+      }
+    }
+  }
+}
+
+/// Cells next to depth edges are marked.
+void mark_rims(const Context& context, const CurvatureJob& job, PaddedPlanes& cells,
+               Workspace& workspace) {
+  const int width = cells.width;
+  std::uint8_t* rims =
+      workspace.take<std::uint8_t>(context, std::int64_t{width} * cells.height).data;
+  const RimRow row{job, cells, rims};
+  for_each_chunk(context, cells.height, 16, [&](std::int64_t begin, std::int64_t end) {
+    for (auto v = begin; v < end; ++v) detail::run_widest(row, static_cast<int>(v));
+  });
+  for_each_chunk(context, cells.height, 16, [&](std::int64_t begin, std::int64_t end) {
+    for (auto v = begin; v < end; ++v) mark_rim_row(rims, static_cast<int>(v), cells);
+  });
+}
+
 /// Zeros outside the image; inside, `fill` writes the row.
 template <class Fill>
 void fill_planes(const Context& context, PaddedPlanes& planes, const Fill& fill) {
@@ -84,7 +129,8 @@ PaddedPlanes make_cells(const Context& context, const CurvatureJob& job, Workspa
 }
 
 void estimate_curvature_cpu(const Context& context, const CurvatureJob& job, Workspace& workspace) {
-  const PaddedPlanes cells = make_cells(context, job, workspace);
+  PaddedPlanes cells = make_cells(context, job, workspace);
+  if (leaves_out_rims(job.options)) mark_rims(context, job, cells, workspace);
   const CurvatureRow row{job, cells};
   for_each_chunk(context, job.points.height, 1, [&](std::int64_t v, std::int64_t) {
     detail::run_widest(row, static_cast<int>(v));

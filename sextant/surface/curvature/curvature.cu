@@ -3,6 +3,7 @@
 #include "sextant/core/cuda_check.h"
 #include "sextant/core/for_each/pixels.h"
 #include "sextant/surface/curvature/fit.h"
+#include "sextant/surface/curvature/rim.h"
 
 namespace sextant::detail::curvature {
 
@@ -57,6 +58,47 @@ struct MakeCell {
   }
 };
 
+/// The rim that each cell makes.
+struct MakeRim {
+  const float4* cells;
+  int width, height;
+  const noise::FrameNoise* noise;
+  std::uint8_t* rims;
+
+  SEXTANT_HD void operator()(int u, int v) const {
+    const std::int64_t here = std::int64_t{v} * width + u;
+    const auto depth = [&](int du, int dv) {
+      const bool inside = u + du >= 0 && v + dv >= 0 && u + du < width && v + dv < height;
+      if (!inside) return -1.0f;
+      const float4 other = cells[here + std::int64_t{dv} * width + du];
+      return other.w != 0.0f ? other.z : 0.0f;
+    };
+    const Cell<float> cell{{0, 0, cells[here].z}, cells[here].w};
+    rims[here] = static_cast<std::uint8_t>(rim_at(*noise, cell.point.z, cell.pitch_rad(), depth));
+  }
+};
+
+/// Negates the depth of a cell that lies in a rim.
+struct MarkRim {
+  const std::uint8_t* rims;
+  int width, height;
+  float4* cells;
+
+  SEXTANT_HD void operator()(int u, int v) const {
+    const int left = max_of(u - kMostRim_px + 1, 0), right = min_of(u + kMostRim_px, width);
+    const int top = max_of(v - kMostRim_px + 1, 0), bottom = min_of(v + kMostRim_px, height);
+    bool is_rim = false;
+    for (int y = top; y < bottom; ++y) {
+      for (int x = left; x < right; ++x) {
+        const int rim = rims[std::int64_t{y} * width + x];
+        is_rim = is_rim || is_in_rim(rim, x - u, y - v);
+      }
+    }
+    float& z = cells[std::int64_t{v} * width + u].z;
+    if (is_rim && z > 0.0f) z = depth_in_rim(z);
+  }
+};
+
 /// What is the same for every pixel.
 struct FitJob {
   CellImage cells;
@@ -107,7 +149,7 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
   const int u = left + static_cast<int>(threadIdx.x);
   const int v = top + static_cast<int>(threadIdx.y);
   if (u >= job.cells.width || v >= job.cells.height) return;
-  const Cell<float> cell = cell_of(job.cells.at(u, v));
+  const Cell<float> cell = cell_of(job.cells.at(u, v)).middle();
   if (!(cell.pitch_rad() > 0.0f)) return write_nothing(job, u, v);
   const auto middle = job.middle_of(job.grid, cell, 0.0f, job.noise_at(cell.point.z));
   const float* here = tile + 3 * ((static_cast<int>(threadIdx.y) + reach) * stride +
@@ -129,7 +171,7 @@ __global__ void __launch_bounds__(kBlockWidth* kBlockRows, kLeastBlocks)
   const int u = static_cast<int>(blockIdx.x) * kBlockWidth + static_cast<int>(threadIdx.x);
   const int v = static_cast<int>(blockIdx.y) * kBlockRows + static_cast<int>(threadIdx.y);
   if (u >= job.cells.width || v >= job.cells.height) return;
-  const Cell<float> cell = cell_of(job.cells.at(u, v));
+  const Cell<float> cell = cell_of(job.cells.at(u, v)).middle();
   if (!(cell.pitch_rad() > 0.0f)) return write_nothing(job, u, v);
   const DepthNoise depth_noise = job.noise_at(cell.point.z);
   const Vec3f normal = cell.start(job.normals(u, v));
@@ -188,6 +230,11 @@ void estimate_curvature_cuda(const Context& context, const CurvatureJob& job,
   // Allocations are aligned to far more than the 16 bytes of a cell.
   float4* data = workspace.take<float4>(context, std::int64_t{width} * height).data;
   for_each_pixel(context, width, height, MakeCell{job.points, job.options, data});
+  if (leaves_out_rims(job.options)) {
+    std::uint8_t* rims = workspace.take<std::uint8_t>(context, std::int64_t{width} * height).data;
+    for_each_pixel(context, width, height, MakeRim{data, width, height, job.noise, rims});
+    for_each_pixel(context, width, height, MarkRim{rims, width, height, data});
+  }
   const FitJob fit{{data, width, height},    job.normals, job.options, job.out,
                    pixel_patch(job.options), job.noise};
   const auto run = [&](auto mode) { launch<decltype(mode)>(context, fit); };

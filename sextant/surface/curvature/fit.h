@@ -107,14 +107,22 @@ inline constexpr float kMostMisfit = 0.004f;
 /// - the waves that it leaves are at most so many times as strong as noise would make them, each of
 ///   the seven by itself (χ² with 7 degrees of freedom stays below 14 in 95 of 100 patches);
 inline constexpr float kMostWaves = 14.0f;
-/// - the patch is not wider than its radius of curvature, since few surfaces go on as they began;
+/// - the patch is not wider than its radius of curvature, since few surfaces go on as they began,
+///   nor by much more if k were larger by three deviations, unless it may be flat: where most of a
+///   surface is too curved for its patches, those that noise has flattened must not pass alone;
 inline constexpr float kMostPatchBend = 1.0f;
+inline constexpr float kMostPossibleBend = 1.3f;
 /// - the surface fills the patch, and not a part that the patch sticks out of, unless the deviation
 ///   is this share of what was aimed for, so that the other tests see more;
 inline constexpr float kLeastFilled = 0.55f;
 inline constexpr float kSureShare = 0.3f;
 /// - k1 and k2 deviate by at most most_deviation_per_m and this share of the larger.
 inline constexpr float kRelativeDeviation = 0.1f;
+
+/// Curvature changes along a surface, by k² over a length of 1 on one that bends as it likes. Where
+/// the samples lie to one side of the middle, k at the middle may differ from theirs by this share
+/// of it, which counts as deviation.
+inline constexpr float kChangeOfBend = 0.3f;
 
 /// The line of sight to the middle, and the direction in which the fit starts: both away from the
 /// sensor, whatever the sign of the normal that was given.
@@ -204,13 +212,18 @@ SEXTANT_HD PatchResult<T> settle_patch(const CurvatureOptions& options, const Pa
   const T sample = noise.sample_m * facing * inverse_radius;
   // k1 and k2 are the extremes of k over all directions: noise alone sets them apart, so that their
   // mean square error is 4/3 of that in a given direction.
-  result.deviation_per_m =
+  const T by_noise =
       T(2.0f * 1.1547005f) * sample * inverse_radius * Math::square_root(found.bend_variance);
+  const T bend = Math::larger(result.quadric.k1_per_m, -result.quadric.k2_per_m);
+  const T change = T(kChangeOfBend) * bend * bend * middle.radius_m;
+  result.deviation_per_m = Math::square_root(by_noise * by_noise + change * change * found.lean_sq);
   const QuadricWaves<T> waves = sum_waves<Mode>(grid, middle, found, rules, load);
   const T most_wave = T(kMostWaves) * sample * sample / waves.weight + T(kMostMisfit * kMostMisfit);
   result.good = Math::select(waves.square() <= most_wave, result.good, zero);
-  const T bend = Math::larger(result.quadric.k1_per_m, -result.quadric.k2_per_m);
   result.good = Math::select(bend * middle.radius_m <= T(kMostPatchBend), result.good, zero);
+  const T possible = (bend + T(3.0f) * by_noise) * middle.radius_m;
+  const T flat = Math::select(bend <= T(2.0f) * by_noise, result.good, zero);
+  result.good = Math::select(possible <= T(kMostPossibleBend), result.good, flat);
   const T whole = facing * T(kLeastFilled * static_cast<float>(grid.samples()));
   const T sure(kSureShare * options.aim_deviation_per_m);
   const T filled = Math::select(found.fitted.count >= whole, T(1.0f), zero);

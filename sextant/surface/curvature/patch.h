@@ -132,7 +132,7 @@ SEXTANT_HD inline PatchGrid metric_patch(const CurvatureOptions& options, float 
 /// where there is none.
 template <class T>
 struct Cell {
-  Vec3<T> point;
+  Vec3<T> point;  ///< z is negative in the rim of a depth edge (rim.h)
   /// The angle between the rays of neighbouring pixels. Negative where the pixel's own point lies
   /// off its cell: what is known of that point, its normal first, says nothing about the surface.
   T signed_pitch;
@@ -140,6 +140,10 @@ struct Cell {
   SEXTANT_HD T pitch_rad() const {
     const T zero(0.0f);
     return LaneMath<T>::select(signed_pitch < zero, -signed_pitch, signed_pitch);
+  }
+  /// The same cell as the middle of a patch.
+  SEXTANT_HD Cell middle() const {
+    return {{point.x, point.y, LaneMath<T>::magnitude(point.z)}, signed_pitch};
   }
   SEXTANT_HD Vec3<T> start(const Vec3<T>& normal) const {
     using Math = LaneMath<T>;

@@ -3,6 +3,7 @@
 
 #include "sextant/core/simd/points.h"
 #include "sextant/surface/curvature/fit.h"
+#include "sextant/surface/curvature/rim.h"
 
 // Cells and curvatures of a pack of pixels of a row at once. Host only.
 
@@ -53,6 +54,46 @@ void make_cell_row(const CurvatureOptions& options, const PaddedPlanes& measured
   }
 }
 
+/// The rims that the cells of a row make, one byte each. Most packs see at once that they lie
+/// beside no edge.
+template <class Pack>
+void make_rim_row(const noise::FrameNoise& noise, const PaddedPlanes& cells, int v,
+                  std::uint8_t* rims) {
+  float least_sigma = INFINITY;
+  for (const float sigma : noise.sigma_per_m) least_sigma = min_of(least_sigma, sigma);
+  const Pack zero(0.0f);
+  for (int u = 0; u < cells.width; u += Pack::kCount) {
+    const Pack z = Pack::load(cells.at(2, u, v));
+    const Pack pitch = Cell<Pack>{{}, Pack::load(cells.at(3, u, v))}.pitch_rad();
+    const Pack step = z * (Pack(kSteepest) * pitch + Pack(kEdgeDeviations * least_sigma) * z);
+    Pack apart(0.0f);
+    auto is_beside_hole = pitch < zero;
+    for (const std::int64_t shift :
+         {std::int64_t{1}, std::int64_t{-1}, cells.stride, -cells.stride}) {
+      const Pack difference = Pack::load(cells.at(2, u, v) + shift) - z;
+      apart = LaneMath<Pack>::larger(apart, LaneMath<Pack>::magnitude(difference));
+      const Pack other_pitch = Pack::load(cells.at(3, u, v) + shift);
+      is_beside_hole = is_beside_hole | (other_pitch * other_pitch <= zero);
+    }
+    const auto has_point = (pitch > zero) & (z > zero);
+    const int count = min_of(Pack::kCount, cells.width - u);
+    if (!(has_point & ((apart > step) | is_beside_hole)).any()) {
+      std::fill(rims + u, rims + u + count, std::uint8_t{0});
+      continue;
+    }
+    for (int lane = 0; lane < count; ++lane) {
+      const auto depth = [&](int du, int dv) {
+        const int x = u + lane + du, y = v + dv;
+        const bool inside = x >= 0 && y >= 0 && x < cells.width && y < cells.height;
+        if (!inside) return -1.0f;
+        return *cells.at(3, x, y) != 0.0f ? *cells.at(2, x, y) : 0.0f;
+      };
+      rims[u + lane] =
+          static_cast<std::uint8_t>(rim_at(noise, z.lane(lane), pitch.lane(lane), depth));
+    }
+  }
+}
+
 /// The curvatures of as many pixels as a pack has lanes, from (u, v) on.
 template <class Pack>
 class CurvaturePack {
@@ -61,7 +102,7 @@ class CurvaturePack {
       : job_(job), u_(u), v_(v), count_(min_of(N, job.points.width - u)) {
     for (int plane = 0; plane < 3; ++plane) from_[plane] = cells.at(plane, u, v);
     stride_ = cells.stride;
-    cell_ = {load(0, 0), Pack::load(cells.at(3, u, v))};
+    cell_ = Cell<Pack>{load(0, 0), Pack::load(cells.at(3, u, v))}.middle();
   }
 
   void run() {

@@ -38,6 +38,7 @@ struct SettledQuadric {
   T settled;                ///< 1, or 0
   T residual_sq;            ///< weighted mean square of what is left, in radii
   T bend_variance;          ///< of QuadricStep
+  T lean_sq;                ///< squared distance of the samples' mean from the middle, in radii
 };
 
 template <class T>
@@ -83,7 +84,7 @@ SEXTANT_HD SettledQuadric<T> settle_quadric(const QuadricRules& rules, const Vec
 
   QuadricFit<T> fit = QuadricFit<T>::begin(away, radius_m);
   QuadricSums<T> sums = sum(std::true_type{}, fit, weight);
-  SettledQuadric<T> quadric{{{}, sums.count, zero, one}, {}, weight, zero, zero, zero};
+  SettledQuadric<T> quadric{{{}, sums.count, zero, one}, {}, weight, zero, zero, zero, zero};
   const T agreement = sums.count * T(kLeastAgreement);
   T open = Math::select(sums.count >= T(6.0f), wanted, zero);
   for (int steps = 1;; ++steps) {
@@ -103,6 +104,10 @@ SEXTANT_HD SettledQuadric<T> settle_quadric(const QuadricRules& rules, const Vec
     quadric.settled = Math::select(going, small, quadric.settled);
     quadric.residual_sq = Math::select(going, step.square / sums.normal[0], quadric.residual_sq);
     quadric.bend_variance = Math::select(going, step.bend_variance, quadric.bend_variance);
+    // The second and third columns of J are -y and x, but for the bend.
+    const T lean = (sums.normal[1] * sums.normal[1] + sums.normal[3] * sums.normal[3]) /
+                   (sums.normal[0] * sums.normal[0]);
+    quadric.lean_sq = Math::select(going, lean, quadric.lean_sq);
     quadric.fitted.weight = Math::select(going, sums.normal[0], quadric.fitted.weight);
     quadric.fitted.least_pivot =
         Math::select(going, Math::smaller(quadric.fitted.least_pivot, step.least_pivot),
