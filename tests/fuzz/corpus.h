@@ -20,5 +20,7 @@ void write_seeds(const std::filesystem::path& folder, const std::string& name,
 void write_image_corpus(const std::filesystem::path& root);
 void write_geometry_corpus(const std::filesystem::path& root);
 void write_descriptor_corpus(const std::filesystem::path& root);
+void write_dataset_corpus(const std::filesystem::path& root);
+void write_library_corpus(const std::filesystem::path& root);
 
 }  // namespace sextant::fuzz

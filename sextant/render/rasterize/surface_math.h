@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sextant/geometry/texture/lookup.h"
 #include "sextant/render/rasterize/math.h"
 
 // This is what one pixel shows of the triangle it sees. It uses only +, -, ×, ÷, floor and square
@@ -80,37 +81,6 @@ SEXTANT_HD inline Vec3f normal_at(const SceneView& scene, const VisibleTriangle&
 
 SEXTANT_HD inline Vec3f to_float(const Rgb8& color) { return cast<float>(color); }
 
-/// The texel at a column and row that may lie one outside: the texture repeats.
-SEXTANT_HD inline Vec3f texel(const SceneView& scene, const SceneMaterial& material, int column,
-                              int row) {
-  const int width = material.texture_width;
-  const int height = material.texture_height;
-  column = column < 0 ? column + width : column >= width ? column - width : column;
-  row = row < 0 ? row + height : row >= height ? row - height : row;
-  return to_float(scene.texels[material.first_texel + std::int64_t{row} * width + column]);
-}
-
-/// Interpolates between texel centres, bilinearly. (0, 0) is the lower left corner of the image, v
-/// points up.
-SEXTANT_HD inline Vec3f sample_texture(const SceneView& scene, const SceneMaterial& material,
-                                       double u, double v) {
-  u = std::isfinite(u) ? u - std::floor(u) : 0.0;
-  v = std::isfinite(v) ? v - std::floor(v) : 0.0;
-  const double x = u * material.texture_width - 0.5;
-  const double y = (1.0 - v) * material.texture_height - 0.5;
-  const double left = std::floor(x);
-  const double top = std::floor(y);
-  const float fx = static_cast<float>(x - left);
-  const float fy = static_cast<float>(y - top);
-  const int column = static_cast<int>(left);
-  const int row = static_cast<int>(top);
-  const Vec3f upper = texel(scene, material, column, row) * (1.0f - fx) +
-                      texel(scene, material, column + 1, row) * fx;
-  const Vec3f lower = texel(scene, material, column, row + 1) * (1.0f - fx) +
-                      texel(scene, material, column + 1, row + 1) * fx;
-  return upper * (1.0f - fy) + lower * fy;
-}
-
 /// The surface's own colour, 0 to 255.
 SEXTANT_HD inline Vec3f albedo_at(const SceneView& scene, const VisibleTriangle& visible,
                                   const SurfacePoint& point) {
@@ -124,8 +94,10 @@ SEXTANT_HD inline Vec3f albedo_at(const SceneView& scene, const VisibleTriangle&
   if (material.texture_width > 0 && mesh.first_texture_coordinate >= 0) {
     const Vec3i t = scene.triangles[mesh.first_texture_triangle + visible.triangle];
     const Vec2f* at = scene.texture_coordinates + mesh.first_texture_coordinate;
-    color = sample_texture(
-        scene, material,
+    const TextureView texture{scene.texels + material.first_texel, material.texture_width,
+                              material.texture_height};
+    color = texture_at(
+        texture,
         mix<double>(point.weights, double{at[t.x].x}, double{at[t.y].x}, double{at[t.z].x}),
         mix<double>(point.weights, double{at[t.x].y}, double{at[t.y].y}, double{at[t.z].y}));
   } else if (mesh.first_color >= 0) {
