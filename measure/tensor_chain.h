@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+
 #include "measure/surface_chain.h"
 #include "sextant/descriptor/tensor.h"
 #include "sextant/synth/analytic_frame.h"
@@ -39,6 +41,7 @@ struct TensorChain : SurfaceChain {
   Buffer<std::int32_t> pair_count, selected_count;
   TensorSet tensors;
   Workspace workspace;
+  std::int64_t looked = 0;  ///< points that looked for partners; 0 for all
 
   explicit TensorChain(const Context& on, NormalsMethod normals_method = NormalsMethod::kRay)
       : SurfaceChain(on, vga_camera(), objects_seen_by_kinect(vga_camera()), normals_method),
@@ -51,12 +54,16 @@ struct TensorChain : SurfaceChain {
   OrganisedSurface surface() const { return {point_image(), normals, cells}; }
 
   void pair_up(int samples) {
+    looked = samples;
     find_pairs_into(context, point_image(), normals, statistics, {.samples = samples, .seed = 1},
                     pairs, pair_count, workspace);
   }
   void select(std::int64_t amount) {
-    select_pairs_into(context, pairs, pair_count, 1, selected.view().subview(0, amount),
-                      selected_count);
+    // No more than can have been found, so that no more are sorted.
+    const std::int64_t room =
+        looked > 0 ? std::min(pairs.size(), looked * kPartnersPerPoint) : pairs.size();
+    select_pairs_into(context, pairs.view().subview(0, room), pair_count, 1,
+                      selected.view().subview(0, amount), selected_count, workspace);
   }
   void describe(const TensorOptions& options = {}) {
     compute_tensors_into(context, surface(), selected, selected_count, statistics, options, tensors,

@@ -77,16 +77,19 @@ void find_pairs_into(const Context& context, ImageView<const Vec3f> points,
                      const PairsOptions& options, View<PointPair> pairs, View<std::int32_t> count,
                      Workspace& workspace);
 
-/// Draws `amount` of the pairs, or all when there are fewer, uniformly and without repetition. They
-/// are the beginning of a random permutation, so that fewer are the first of more, and the same on
-/// every device. Does not wait.
+/// Draws `amount` of the pairs, or all when there are fewer, uniformly and without repetition.
+/// Every pair has a random number made of the seed and its two points, and those with the lowest
+/// are taken, lowest first. Whether a pair is drawn before another does not depend on which other
+/// pairs there are: a normal that differs in its last bit changes only pairs at its own point.
+/// Fewer are the first of more. The same on every device. Cost: a sort of all pairs. Does not wait.
 Buffer<PointPair> select_pairs(const Context& context, View<const PointPair> pairs,
                                std::int64_t amount, std::uint64_t seed = 0);
 
 /// Draws as many as there is room for from the first count[0] of `pairs`; their number goes to
-/// selected_count. Does not wait, and needs no workspace. The result must not overlap the pairs.
+/// selected_count. Does not wait. The result must not overlap the pairs. The workspace takes 24
+/// bytes for each pair that there is room for.
 void select_pairs_into(const Context& context, View<const PointPair> pairs,
                        View<const std::int32_t> count, std::uint64_t seed, View<PointPair> selected,
-                       View<std::int32_t> selected_count);
+                       View<std::int32_t> selected_count, Workspace& workspace);
 
 }  // namespace sextant

@@ -6,9 +6,6 @@
 #include <numbers>
 
 #include "measure/surface_chain.h"
-#include "sextant/depth/surface_from_depth.h"
-#include "sextant/descriptor/surface_descriptors.h"
-#include "sextant/surface/surface_operations.h"
 #include "sextant/synth/catalogue.h"
 
 namespace sextant::app {
@@ -57,19 +54,13 @@ TensorSet tensors_of_view(const Context& context, const SeenObject& object,
   instance.camera_from_object = cast<float>(camera_from_object);
   const Rendering rendering =
       render(context, object.scene, camera, std::span(&instance, 1), {.normals = true});
-  Image<float> noisy_m;
-  if (options.noise) {
-    noisy_m = add_sensor_noise(context, rendering.depth_m_of(0), rendering.normals_of(0), camera,
-                               sensor_noise(*options.noise), seed);
-  }
-  const Image<float> depth_m = options.noise ? bilateral_filter(context, noisy_m)
-                                             : bilateral_filter(context, rendering.depth_m_of(0));
-  Surface surface = surface_from_depth(context, depth_m, camera);
-  estimate_normals(context, surface);
-  triangulate(context, surface);
-  surface.resolution_m = options.resolution_m;
-  const Buffer<PointPair> pairs = find_pairs(context, surface);
-  return compute_tensors(context, surface, select_pairs(context, pairs, options.tensors, seed));
+  ViewTensorOptions drawn = options.tensors;
+  drawn.seed = seed;
+  if (!options.noise) return view_tensors(context, rendering.depth_m_of(0), camera, drawn);
+  const Image<float> noisy_m =
+      add_sensor_noise(context, rendering.depth_m_of(0), rendering.normals_of(0), camera,
+                       sensor_noise(*options.noise), seed);
+  return view_tensors(context, noisy_m, camera, drawn);
 }
 
 JoinedTensors join_tensors(const std::vector<TensorSet>& sets) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "sextant/descriptor/tensor.h"
+#include "sextant/descriptor/view_tensors.h"
 #include "sextant/render/rasterize.h"
 #include "sextant/synth/sensor_noise.h"
 
@@ -31,13 +31,10 @@ Vec3d direction_of(int number, int count);
 struct ViewOptions {
   double distance_m = 0.8;
   std::optional<SensorModel> noise;  ///< none for exact depth
-  std::int64_t tensors = 150;        ///< drawn from all pairs of the view
-  /// The edge of a bin is twice this, in every view: tensors of other bins are not comparable.
-  float resolution_m = 0.0016f;
+  ViewTensorOptions tensors;
 };
 
-/// The tensors of one view, packed, on the context's device: depth, noise, bilateral filter,
-/// normals, triangles, pairs, tensors.
+/// The tensors of one view, packed, on the context's device: depth, noise, view_tensors.
 TensorSet tensors_of_view(const Context& context, const SeenObject& object,
                           const Rigid3d& camera_from_object, const ViewOptions& options,
                           std::uint64_t seed);

@@ -188,46 +188,39 @@ struct WriteListed {
   SEXTANT_HD void operator()(std::int64_t row) const { list.write_row(row); }
 };
 
-/// A random permutation of 0 .. size - 1, evaluated where it is wanted: a Feistel network over the
-/// next even power of two, walked until it comes back into the range. Less than four steps each on
-/// average.
-struct RandomPermutation {
-  std::uint32_t size = 0;
-  std::uint64_t seed = 0;
-  int half_bits = 1;
+/// The place of a pair in a random order, made of its points and the seed alone. Each step can be
+/// undone, so that different pairs have different keys. The last key of all stands for no pair; a
+/// pair that has it is last, too.
+SEXTANT_HD inline std::uint64_t draw_key(const PointPair& pair, std::uint64_t seed) {
+  const auto mixed = [](std::uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+  };
+  const std::uint64_t points =
+      std::uint64_t{static_cast<std::uint32_t>(pair.p)} << 32 | static_cast<std::uint32_t>(pair.q);
+  return mixed(mixed(seed + 0x9e3779b97f4a7c15u) + points);
+}
 
-  SEXTANT_HD RandomPermutation(std::uint32_t count, std::uint64_t random_seed)
-      : size(count), seed(random_seed) {
-    while (half_bits < 16 && (std::uint64_t{1} << (2 * half_bits)) < count) ++half_bits;
-  }
-  SEXTANT_HD std::uint32_t operator()(std::uint32_t at) const {
-    do {
-      at = step(at);
-    } while (at >= size);
-    return at;
-  }
-
- private:
-  SEXTANT_HD std::uint32_t step(std::uint32_t at) const {
-    const std::uint32_t mask = (1u << half_bits) - 1u;
-    std::uint32_t left = at >> half_bits;
-    std::uint32_t right = at & mask;
-    constexpr int kRounds = 6;
-    for (int round = 0; round < kRounds; ++round) {
-      const std::uint32_t drawn =
-          Random{seed, static_cast<std::uint64_t>(round)}.bits(right) & mask;
-      const std::uint32_t next = left ^ drawn;
-      left = right;
-      right = next;
-    }
-    return left << half_bits | right;
-  }
-};
-
-struct SelectPair {
+/// Element i: the key of pair i.
+struct KeyPair {
   View<const PointPair> pairs;
   const std::int32_t* count = nullptr;
   std::uint64_t seed = 0;
+  std::uint64_t* keys = nullptr;
+  std::uint32_t* order = nullptr;
+
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    keys[i] = i < *count ? draw_key(pairs[i], seed) : UINT64_MAX;
+    order[i] = static_cast<std::uint32_t>(i);
+  }
+};
+
+/// Element i: pair i of those that were sorted by their keys.
+struct TakePair {
+  View<const PointPair> pairs;
+  const std::int32_t* count = nullptr;
+  const std::uint32_t* order = nullptr;
   View<PointPair> selected;
   std::int32_t* selected_count = nullptr;
 
@@ -235,9 +228,7 @@ struct SelectPair {
     const std::int64_t there = clamp<std::int64_t>(*count, 0, pairs.size);
     const std::int64_t chosen = min_of(there, selected.size);
     if (i == selected.size) *selected_count = static_cast<std::int32_t>(chosen);
-    if (i >= chosen) return;
-    const RandomPermutation permutation(static_cast<std::uint32_t>(there), seed);
-    selected[i] = pairs[permutation(static_cast<std::uint32_t>(i))];
+    if (i < chosen) selected[i] = pairs[order[i]];
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include "sextant/core/for_each/anywhere.h"
 #include "sextant/core/scan.h"
+#include "sextant/core/sort.h"
 #include "sextant/descriptor/pairs/list.h"
 #include "sextant/descriptor/pairs/patches_math.h"
 
@@ -128,20 +129,27 @@ Buffer<PointPair> select_pairs(const Context& context, View<const PointPair> pai
       copy(context, std::vector<std::int32_t>{static_cast<std::int32_t>(pairs.size)});
   Buffer<PointPair> selected(context, min_of(amount, pairs.size));
   Buffer<std::int32_t> selected_count(context, 1);
-  select_pairs_into(context, pairs, count, seed, selected, selected_count);
+  Workspace workspace;
+  select_pairs_into(context, pairs, count, seed, selected, selected_count, workspace);
   return selected;
 }
 
 void select_pairs_into(const Context& context, View<const PointPair> pairs,
                        View<const std::int32_t> count, std::uint64_t seed, View<PointPair> selected,
-                       View<std::int32_t> selected_count) {
+                       View<std::int32_t> selected_count, Workspace& workspace) {
   require_on(context, pairs, "pairs");
   require_room(context, count, 1, "count");
   require_on(context, selected, "selected");
   require_room(context, selected_count, 1, "selected_count");
   require(selected.size < INT32_MAX, "selected: room for ", selected.size, " is too much");
+  const Workspace::Scope scope(workspace);
+  const View<std::uint64_t> keys = workspace.take<std::uint64_t>(context, pairs.size);
+  const View<std::uint32_t> order = workspace.take<std::uint32_t>(context, pairs.size);
+  detail::for_each_anywhere(context, pairs.size,
+                            KeyPair{pairs, count.data, seed, keys.data, order.data});
+  sort_pairs(context, keys, order, {}, workspace);
   detail::for_each_anywhere(context, selected.size + 1,
-                            SelectPair{pairs, count.data, seed, selected, selected_count.data});
+                            TakePair{pairs, count.data, order.data, selected, selected_count.data});
 }
 
 }  // namespace sextant

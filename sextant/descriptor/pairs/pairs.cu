@@ -65,5 +65,6 @@ void find_partners_cuda(const Context& context, const PairsJob& job) {
 namespace sextant::detail {
 SEXTANT_FOR_EACH_ON_CUDA(pairs::CountListed)
 SEXTANT_FOR_EACH_ON_CUDA(pairs::WriteListed)
-SEXTANT_FOR_EACH_ON_CUDA(pairs::SelectPair)
+SEXTANT_FOR_EACH_ON_CUDA(pairs::KeyPair)
+SEXTANT_FOR_EACH_ON_CUDA(pairs::TakePair)
 }  // namespace sextant::detail

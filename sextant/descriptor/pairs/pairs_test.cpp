@@ -225,6 +225,53 @@ TEST(SelectPairs, IsTheBeginningOfAPermutation) {
   }
 }
 
+TEST(SelectPairs, DependsOnThePixelsAlone) {
+  // One normal is turned. A point that loses a partner takes the next nearest, so that some pairs
+  // come and go; all others are drawn in the same order as before.
+  const OrganisedScene scene = ball(80, 60);
+  const std::vector<Vec3f> normals = normals_of(scene);
+  const std::int32_t turned = 30 * 80 + 41;
+  std::vector<Vec3f> other = normals;
+  other[turned] = normalized(other[turned] + Vec3f{0.7f, -0.5f, 0.1f});
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Image<Vec3f> points = scene.on(context);
+    const auto found = [&](const std::vector<Vec3f>& with) {
+      return find_pairs(context, points, image_of(context, with, scene), kBallResolution_m);
+    };
+    const Buffer<PointPair> before = found(normals);
+    const Buffer<PointPair> after = found(other);
+    const std::vector<PointPair> listed = to_host(context, before);
+    const std::vector<PointPair> listed_after = to_host(context, after);
+    ASSERT_NE(listed, listed_after);
+    const auto kept_of = [](const std::vector<PointPair>& pairs,
+                            const std::vector<PointPair>& known) {
+      std::vector<PointPair> kept;
+      for (const PointPair& pair : pairs) {
+        if (std::find(known.begin(), known.end(), pair) != known.end()) kept.push_back(pair);
+      }
+      return kept;
+    };
+    const std::vector<PointPair> all = to_host(context, select_pairs(context, before, 1 << 20, 5));
+    const std::vector<PointPair> all_after =
+        to_host(context, select_pairs(context, after, 1 << 20, 5));
+    EXPECT_EQ(kept_of(all, listed_after), kept_of(all_after, listed));
+    const std::vector<PointPair> some = to_host(context, select_pairs(context, before, 300, 5));
+    const std::vector<PointPair> some_after =
+        to_host(context, select_pairs(context, after, 300, 5));
+    EXPECT_GE(kept_of(some, some_after).size(), 290u);
+  }
+}
+
+TEST(SelectPairs, KeysDiffer) {
+  std::set<std::uint64_t> keys;
+  for (std::int32_t p = 0; p < 100; ++p) {
+    for (std::int32_t q = p + 1; q < 100; ++q) keys.insert(draw_key({p, q}, 1));
+  }
+  EXPECT_EQ(keys.size(), 4950u);
+  EXPECT_NE(draw_key({1, 2}, 1), draw_key({1, 2}, 2));
+}
+
 TEST(SelectPairs, TakesEveryPairEquallyOften) {
   constexpr int kPairs = 37, kDraws = 4000, kAmount = 5;
   std::vector<PointPair> pairs;
@@ -260,7 +307,7 @@ TEST(Pairs, AreRecordedWithoutWaiting) {
       const auto frame = [&] {
         find_pairs_into(context, points, on_device, statistics, {.samples = samples}, pairs, count,
                         workspace);
-        select_pairs_into(context, pairs, count, 1, selected, selected_count);
+        select_pairs_into(context, pairs, count, 1, selected, selected_count, workspace);
       };
       testing::launch_recorded(context, frame);
       const std::vector<PointPair> all = to_host(

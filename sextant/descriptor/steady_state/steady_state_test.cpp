@@ -132,8 +132,9 @@ const std::vector<Operation> kPairOperations{
                              b.pairs, b.pair_count, workspace);
      }},
     {"select_pairs",
-     [](Bench& b, Workspace&) {
-       select_pairs_into(b.context, b.pairs, b.pair_count, 1, b.selected, b.selected_count);
+     [](Bench& b, Workspace& workspace) {
+       select_pairs_into(b.context, b.pairs, b.pair_count, 1, b.selected, b.selected_count,
+                         workspace);
      }},
     {"compute_tensors",
      [](Bench& b, Workspace& workspace) {

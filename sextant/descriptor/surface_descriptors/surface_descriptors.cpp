@@ -113,7 +113,8 @@ DrawnPairs draw_pairs(const Context& context, const Surface& surface, std::int64
   DrawnPairs drawn{Buffer<PointPair>(context, min_of(amount, room)),
                    Buffer<std::int32_t>(context, 1), Buffer<std::int32_t>(context, 1)};
   find_pairs_into(context, surface, options, pairs, drawn.found);
-  select_pairs_into(context, pairs, drawn.found, seed, drawn.pairs, drawn.count);
+  Workspace workspace;
+  select_pairs_into(context, pairs, drawn.found, seed, drawn.pairs, drawn.count, workspace);
   return drawn;
 }
 

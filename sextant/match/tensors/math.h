@@ -10,9 +10,6 @@
 
 namespace sextant::detail::tensors {
 
-using tensor::holds;
-using tensor::rank_of;
-
 inline constexpr int kMaskWords = 16;
 inline constexpr int kLeastCommonBins = 3;
 
@@ -64,6 +61,13 @@ struct CorrelationSums {
     return static_cast<float>(common / (std::sqrt(spread_p) * std::sqrt(spread_q)));
   }
 };
+
+/// The cosine of two tensors; NaN where one of them is empty.
+SEXTANT_HD inline float cosine_of(std::uint64_t pq, std::uint64_t pp, std::uint64_t qq) {
+  if (pp == 0 || qq == 0) return NAN;
+  return static_cast<float>(static_cast<double>(pq) / (std::sqrt(static_cast<double>(pp)) *
+                                                       std::sqrt(static_cast<double>(qq))));
+}
 
 /// The share of common bins; 0 where both are empty.
 SEXTANT_HD inline float overlap_of(int common, int model_bins, int scene_bins) {
@@ -117,15 +121,18 @@ struct ArrangeTensor {
   }
 };
 
-/// The scene arranged for matching: all bins of each tensor, and its masks as it is and flipped.
+/// The scene arranged for matching: all bins of each tensor and its mask, as it is and flipped. Of
+/// tensors behind the count nothing is written.
 struct SceneTensors {
   std::int64_t capacity;
   int bins;
   const std::int32_t* count;
   const TensorFrame* frames;
   const std::int32_t* sizes;
-  std::uint32_t* areas;  ///< [tensor][bins³]
-  TensorMask* masks;     ///< [tensor][flipped]
+  std::uint32_t* areas;     ///< [tensor][flipped][bins³]
+  TensorMask* masks;        ///< [tensor][flipped]
+  std::uint64_t* norms_sq;  ///< [tensor]
+  std::uint32_t* blocks;    ///< [tensor][flipped][word]; see TensorIndex
 
   SEXTANT_HD int all_bins() const { return bins * bins * bins; }
 };
@@ -135,36 +142,6 @@ struct FixArea {
   const float* values;
   std::uint32_t* areas;
   SEXTANT_HD void operator()(std::int64_t i) const { areas[i] = fixed_area(values[i]); }
-};
-
-/// Element i is bin i % bins³ of tensor i / bins³.
-struct UnpackArea {
-  tensor::TensorSource from;
-  std::uint32_t* areas;
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    const std::int64_t t = i / from.all_bins();
-    const int bin = static_cast<int>(i - t * from.all_bins());
-    const bool there = t < *from.count && holds(from.masks[t], bin);
-    areas[i] = there ? fixed_area(from.values[from.first[t] + rank_of(from.masks[t], bin)]) : 0u;
-  }
-};
-
-/// Element i is word i % 16 of the masks of tensor i / 16.
-struct ArrangeMasks {
-  const TensorMask* masks;
-  SceneTensors to;
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    const std::int64_t t = i / kMaskWords;
-    const int word = static_cast<int>(i % kMaskWords);
-    if (t >= *to.count) return;
-    std::uint64_t flipped = 0;
-    for (int bit = 0; bit < 64 && word * 64 + bit < to.all_bins(); ++bit) {
-      const bool there = holds(masks[t], flipped_bin(word * 64 + bit, to.bins));
-      flipped |= std::uint64_t{there ? 1u : 0u} << bit;
-    }
-    to.masks[2 * t].words[word] = masks[t].words[word];
-    to.masks[2 * t + 1].words[word] = flipped;
-  }
 };
 
 /// What of the library matching reads.
@@ -177,6 +154,8 @@ struct LibraryTensors {
   const TensorMask* masks;
   const std::int32_t* sizes;
   const std::int64_t* first;
+  const std::uint64_t* norms_sq;
+  const std::uint32_t* blocks;
 };
 
 struct MatchJob {
@@ -186,7 +165,13 @@ struct MatchJob {
   TensorMatch* matches;  ///< [scene][k]
 };
 
-void match_tensors_cpu(const Context& context, const MatchJob& job, Workspace& workspace);
-void match_tensors_cuda(const Context& context, const MatchJob& job, Workspace& workspace);
+void correlate_cpu(const Context& context, const MatchJob& job, Workspace& workspace);
+void correlate_cuda(const Context& context, const MatchJob& job, Workspace& workspace);
+void arrange_scene_cpu(const Context& context, const tensor::TensorSource& from,
+                       const SceneTensors& to);
+void arrange_scene_cuda(const Context& context, const tensor::TensorSource& from,
+                        const SceneTensors& to);
+void match_cosines_cpu(const Context& context, const MatchJob& job, Workspace& workspace);
+void match_cosines_cuda(const Context& context, const MatchJob& job, Workspace& workspace);
 
 }  // namespace sextant::detail::tensors

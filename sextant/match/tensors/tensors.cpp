@@ -5,7 +5,8 @@
 
 #include "sextant/core/for_each/anywhere.h"
 #include "sextant/core/sort.h"
-#include "sextant/match/tensors/math.h"
+#include "sextant/match/tensors/blocks_math.h"
+#include "sextant/match/tensors/sorted_scene.h"
 
 namespace sextant {
 
@@ -21,25 +22,25 @@ void check_set(const Context& context, const TensorSet& set, const char* name) {
 
 SceneTensors arrange_scene(const Context& context, const TensorSet& scene, Workspace& workspace) {
   const std::int64_t capacity = scene.capacity();
-  SceneTensors to{capacity, scene.bins, scene.count.data(), scene.frames.data(), scene.sizes.data(),
-                  nullptr,  nullptr};
-  to.areas = workspace.take<std::uint32_t>(context, capacity * to.all_bins()).data;
-  to.masks = workspace.take<TensorMask>(context, 2 * capacity).data;
-  detail::for_each_anywhere(context, capacity * to.all_bins(),
-                            UnpackArea{detail::tensor::source_of(scene), to.areas});
-  detail::for_each_anywhere(context, capacity * kMaskWords, ArrangeMasks{scene.masks.data(), to});
+  SceneTensors to{capacity,
+                  scene.bins,
+                  scene.count.data(),
+                  scene.frames.data(),
+                  scene.sizes.data(),
+                  nullptr,
+                  workspace.take<TensorMask>(context, 2 * capacity).data,
+                  workspace.take<std::uint64_t>(context, capacity).data,
+                  workspace.take<std::uint32_t>(context, 2 * capacity * kBlockWords).data};
+  to.areas = workspace.take<std::uint32_t>(context, 2 * capacity * to.all_bins()).data;
+  const detail::tensor::TensorSource from = detail::tensor::source_of(scene);
+  detail::on_device(
+      context, [&] { arrange_scene_cuda(context, from, to); },
+      [&] { arrange_scene_cpu(context, from, to); });
   return to;
 }
 
 /// Tensors of the library that a thread takes at a time. The matches of each such chunk are merged.
 constexpr std::int64_t kChunk = 512;
-
-/// The scene's tensors in the order of their angles, as a thread that has one of the library needs
-/// them.
-struct SortedScene {
-  View<float> angles_rad;
-  View<std::uint32_t> order;
-};
 
 struct ChunkMatcher {
   const MatchJob& job;
@@ -95,33 +96,33 @@ struct ChunkMatcher {
 
   float correlate(const TensorMask& mine, const TensorMask& theirs, const std::uint32_t* model,
                   std::int64_t t, int flipped) const {
-    const std::uint32_t* scene = job.scene.areas + t * job.scene.all_bins();
+    const std::uint32_t* scene = job.scene.areas + (2 * t + flipped) * job.scene.all_bins();
     CorrelationSums sums;
     for (int w = 0; w < kMaskWords; ++w) {
       for (std::uint64_t rest = mine.words[w] & theirs.words[w]; rest != 0; rest &= rest - 1) {
         const int bin = w * 64 + std::countr_zero(rest);
-        const std::uint32_t area = scene[flipped ? flipped_bin(bin, job.scene.bins) : bin];
-        if (area > 0) sums.add(model[bin], area);
+        if (scene[bin] > 0) sums.add(model[bin], scene[bin]);
       }
     }
     return sums.correlation();
   }
 };
 
-SortedScene sort_scene(const Context& context, const SceneTensors& scene, Workspace& workspace) {
+}  // namespace
+
+SortedScene detail::tensors::sort_scene(const Context& context, const SceneTensors& scene,
+                                        Workspace& workspace) {
   const SortedScene sorted{workspace.take<float>(context, scene.capacity),
                            workspace.take<std::uint32_t>(context, scene.capacity)};
-  detail::for_each_anywhere(
+  for_each_anywhere(
       context, scene.capacity,
       ListAngles{scene.frames, scene.count, sorted.angles_rad.data, sorted.order.data});
   sort_pairs(context, sorted.angles_rad, sorted.order, {}, workspace);
   return sorted;
 }
 
-}  // namespace
-
-void detail::tensors::match_tensors_cpu(const Context& context, const MatchJob& job,
-                                        Workspace& workspace) {
+void detail::tensors::correlate_cpu(const Context& context, const MatchJob& job,
+                                    Workspace& workspace) {
   const SortedScene sorted = sort_scene(context, job.scene, workspace);
   const std::int64_t chunks = (job.library.size + kChunk - 1) / kChunk;
   const std::int64_t row = job.scene.capacity * job.options.k;
@@ -145,6 +146,10 @@ void detail::tensors::match_tensors_cpu(const Context& context, const MatchJob& 
   });
 }
 
+TensorMatchOptions paper_tensor_matching() {
+  return {.score = TensorScore::kCorrelation, .least_overlap = 0.45f, .least_correlation = 0.45f};
+}
+
 TensorIndex index_tensors(const Context& context, const TensorSet& library) {
   check_set(context, library, "library");
   const std::int64_t size = library.capacity();
@@ -155,7 +160,9 @@ TensorIndex index_tensors(const Context& context, const TensorSet& library) {
                     Buffer<float>(context, size),
                     Buffer<TensorMask>(context, size),
                     Buffer<std::int32_t>(context, size),
-                    Buffer<std::int64_t>(context, size)};
+                    Buffer<std::int64_t>(context, size),
+                    Buffer<std::uint64_t>(context, size),
+                    Buffer<std::uint32_t>(context, batches_of(size) * kBatch * kBlockWords)};
   detail::for_each_anywhere(context, size,
                             ListAngles{library.frames.data(), library.count.data(),
                                        index.angles_rad.data(), index.order.data()});
@@ -167,6 +174,11 @@ TensorIndex index_tensors(const Context& context, const TensorSet& library) {
       ArrangeTensor{index.order.data(), library.masks.data(), library.sizes.data(),
                     library.first.data(), index.masks.data(), index.sizes.data(),
                     index.first.data()});
+  detail::for_each_anywhere(
+      context, batches_of(size) * kBatch,
+      ArrangeBlocks{size, library.bins, library.indices.data(), index.areas.data(),
+                    index.sizes.data(), index.first.data(), index.norms_sq.data(),
+                    index.blocks.data()});
   return index;
 }
 
@@ -184,12 +196,14 @@ void match_tensors_into(const Context& context, const TensorSet& scene, const Te
   const MatchJob job{
       arrange_scene(context, scene, workspace),
       {library.size(), library.indices.data, library.areas.data(), library.order.data(),
-       library.angles_rad.data(), library.masks.data(), library.sizes.data(), library.first.data()},
+       library.angles_rad.data(), library.masks.data(), library.sizes.data(), library.first.data(),
+       library.norms_sq.data(), library.blocks.data()},
       options,
       matches.data};
+  const bool cosine = options.score == TensorScore::kCosine;
   detail::on_device(
-      context, [&] { match_tensors_cuda(context, job, workspace); },
-      [&] { match_tensors_cpu(context, job, workspace); });
+      context, [&] { (cosine ? match_cosines_cuda : correlate_cuda)(context, job, workspace); },
+      [&] { (cosine ? match_cosines_cpu : correlate_cpu)(context, job, workspace); });
 }
 
 Buffer<TensorMatch> match_tensors(const Context& context, const TensorSet& scene,

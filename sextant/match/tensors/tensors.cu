@@ -3,19 +3,20 @@
 #include "sextant/core/cuda/warp.cuh"
 #include "sextant/core/cuda_check.h"
 #include "sextant/core/for_each/anywhere.h"
-#include "sextant/match/tensors/math.h"
+#include "sextant/match/tensors/best.cuh"
+#include "sextant/match/tensors/blocks_math.h"
 
-// A block compares one tensor of the scene with 256 neighbouring ones of the library, as it is and
-// flipped: a thread for each counts common bins, and those that overlap enough are correlated by a
-// thread each. The best of every block are merged by a warp for each tensor of the scene.
+// The search by correlation. A block compares one tensor of the scene with 256 neighbouring ones of
+// the library, as it is and flipped: a thread for each counts common bins, and those that overlap
+// enough are correlated by a thread each. The best of every block are merged by a warp for each
+// tensor of the scene.
 
 namespace sextant::detail {
 
 SEXTANT_FOR_EACH_ON_CUDA(tensors::ListAngles)
 SEXTANT_FOR_EACH_ON_CUDA(tensors::ArrangeTensor)
 SEXTANT_FOR_EACH_ON_CUDA(tensors::FixArea)
-SEXTANT_FOR_EACH_ON_CUDA(tensors::UnpackArea)
-SEXTANT_FOR_EACH_ON_CUDA(tensors::ArrangeMasks)
+SEXTANT_FOR_EACH_ON_CUDA(tensors::ArrangeBlocks)
 
 namespace tensors {
 
@@ -23,12 +24,6 @@ namespace {
 
 constexpr int kBlock = 256;
 constexpr int kMostBins = kMostTensorBins * kMostTensorBins * kMostTensorBins;
-
-/// Places of the library whose angles lie in the window of a tensor of the scene.
-struct Window {
-  std::int64_t begin;
-  std::int64_t end;
-};
 
 struct CudaMatch {
   MatchJob job;
@@ -41,17 +36,7 @@ __global__ void windows_kernel(const CudaMatch match) {
   const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const MatchJob& job = match.job;
   if (t >= job.scene.capacity) return;
-  Window window{0, 0};
-  if (t < *job.scene.count) {
-    const float angle = job.scene.frames[t].angle_rad;
-    if (angle >= 0.0f) {
-      const float* angles = job.library.angles_rad;
-      window.begin =
-          place_of<false>(angles, job.library.size, angle - job.options.angle_window_rad);
-      window.end = place_of<true>(angles, job.library.size, angle + job.options.angle_window_rad);
-    }
-  }
-  match.windows[t] = window;
+  match.windows[t] = window_of(job, t);
 }
 
 /// A pair that overlaps enough: the place in the library relative to the block's first, twice, and
@@ -77,37 +62,6 @@ __device__ float correlate(const MatchJob& job, std::int64_t place, const std::u
   return sums.correlation();
 }
 
-__device__ TensorMatch shuffle_xor(const TensorMatch& from, int step) {
-  return {__shfl_xor_sync(kAllLanes, from.model, step),
-          __shfl_xor_sync(kAllLanes, from.flipped, step),
-          __shfl_xor_sync(kAllLanes, from.correlation, step),
-          __shfl_xor_sync(kAllLanes, from.overlap, step)};
-}
-
-/// A warp writes the k best of a list, best first.
-__device__ void select_best(const TensorMatch* list, int size, int k, TensorMatch* to) {
-  TensorMatch last;
-  for (int i = 0; i < k; ++i) {
-    TensorMatch best;
-    for (int e = lane_index(); e < size; e += kWarp) {
-      const TensorMatch candidate = list[e];
-      if ((i == 0 || better(last, candidate)) && better(candidate, best)) best = candidate;
-    }
-    for (int step = kWarp / 2; step > 0; step /= 2) {
-      const TensorMatch other = shuffle_xor(best, step);
-      if (better(other, best)) best = other;
-    }
-    if (lane_index() == 0) to[i] = best;
-    last = best;
-    if (best.model < 0) {
-      for (int rest = i + 1; rest < k; ++rest) {
-        if (lane_index() == 0) to[rest] = TensorMatch{};
-      }
-      return;
-    }
-  }
-}
-
 __global__ void __launch_bounds__(kBlock) match_kernel(const CudaMatch match) {
   __shared__ std::uint32_t areas[2][kMostBins];  ///< as it is and flipped
   __shared__ TensorMask masks[2];
@@ -128,9 +82,8 @@ __global__ void __launch_bounds__(kBlock) match_kernel(const CudaMatch match) {
         job.scene.masks[2 * t + thread / kMaskWords].words[thread % kMaskWords];
   }
   for (int i = thread; i < job.scene.all_bins(); i += kBlock) {
-    const std::uint32_t area = job.scene.areas[t * job.scene.all_bins() + i];
-    areas[0][i] = area;
-    areas[1][flipped_bin(i, job.scene.bins)] = area;
+    areas[0][i] = job.scene.areas[2 * t * job.scene.all_bins() + i];
+    areas[1][i] = job.scene.areas[(2 * t + 1) * job.scene.all_bins() + i];
   }
   __syncthreads();
 
@@ -185,7 +138,7 @@ unsigned blocks_for(std::int64_t threads) {
 
 }  // namespace
 
-void match_tensors_cuda(const Context& context, const MatchJob& job, Workspace& workspace) {
+void correlate_cuda(const Context& context, const MatchJob& job, Workspace& workspace) {
   const cudaStream_t stream = cuda_stream(context);
   const std::int64_t capacity = job.scene.capacity;
   require(capacity <= 65535, "scene: ", capacity, " tensors; at most 65535 are matched at once");

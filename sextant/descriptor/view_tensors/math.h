@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/core/image.h"
+
+namespace sextant::detail::view_tensors {
+
+/// Keeps every step-th pixel of every step-th row.
+struct KeepEvery {
+  ImageView<const float> from;
+  int step;
+  ImageView<float> to;
+  SEXTANT_HD void operator()(int u, int v) const { to(u, v) = from(u * step, v * step); }
+};
+
+}  // namespace sextant::detail::view_tensors
