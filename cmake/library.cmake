@@ -7,6 +7,7 @@ find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PNG REQUIRED)
 find_package(JPEG REQUIRED)
+find_package(SQLite3 3.37 REQUIRED) # the first with STRICT tables
 find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
 
@@ -27,7 +28,7 @@ endif()
 if(SEXTANT_FUZZ)
   # Fuzzers learn which branches of the readers they reach; anything else it would only slow down.
   set(readers ${sextant_sources})
-  list(FILTER readers INCLUDE REGEX "/io/|/descriptor_file")
+  list(FILTER readers INCLUDE REGEX "/io/|/descriptor_file|/sextant/library/")
   set_source_files_properties(${readers} PROPERTIES COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
 endif()
 
@@ -54,7 +55,7 @@ target_include_directories(sextant PUBLIC
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(sextant
   PUBLIC nlohmann_json::nlohmann_json
-  PRIVATE Threads::Threads ZLIB::ZLIB PNG::PNG JPEG::JPEG fmt::fmt)
+  PRIVATE Threads::Threads ZLIB::ZLIB PNG::PNG JPEG::JPEG SQLite::SQLite3 fmt::fmt)
 if(SEXTANT_WITH_CUDA)
   find_package(CUDAToolkit REQUIRED)
   target_link_libraries(sextant PRIVATE CUDA::cudart_static)
