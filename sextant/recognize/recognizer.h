@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sextant/core/options.h"
+#include "sextant/core/progress.h"
+#include "sextant/library/learned_object.h"
+
+namespace sextant {
+
+/// How objects are looked for. Lengths are shares of an object's diameter or multiples of the
+/// sensor's noise, so that one setting serves small and large objects.
+struct RecognizeOptions {
+  float accept = 0.5f;             ///< least score of a detection
+  float noise_per_m = 1.5e-3f;     ///< the sensor's deviation of 1/z
+  float noise_floor_m = 0.0005f;   ///< what its depth errs by even when near
+  float pitch_m = 0.0012f;         ///< finer maps are averaged to pixels of about this size
+  float normal_radius_m = 0.008f;  ///< of the plane that is fitted for a normal
+  float plane_share = 0.3f;  ///< of the points that one plane must hold to be left out of votes
+  int reference_step = 8;    ///< of the sampled points every so many propose poses
+  int clusters = 250;        ///< of an object's poses that are compared with the frame
+  int refined = 120;         ///< of these that are refined and verified
+  int polished = 10;         ///< of these that are slid along what refinement leaves free
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor&& visit) {
+    visit("accept", self.accept, "least score of a detection", Range{0, 1});
+    visit("noise_per_m", self.noise_per_m, "deviation of 1/z of the sensor", Range{0, 0.1});
+    visit("noise_floor_m", self.noise_floor_m, "what depth errs by even when near", Range{0, 0.1});
+    visit("pitch_m", self.pitch_m, "finer maps are averaged to about this pixel size",
+          Range{0, 0.1});
+    visit("normal_radius_m", self.normal_radius_m, "of the plane fitted for a normal",
+          Range{1e-4, 0.1});
+    visit("plane_share", self.plane_share,
+          "share of the points that a plane must hold to be left out of votes", Range{0.01, 1});
+    visit("reference_step", self.reference_step, "every so many sampled points propose poses",
+          Range{1, 1000});
+    visit("clusters", self.clusters, "poses of an object compared with the frame", Range{1, 10000});
+    visit("refined", self.refined, "poses of an object refined and verified", Range{1, 10000});
+    visit("polished", self.polished, "poses slid along what refinement leaves free",
+          Range{0, 10000});
+  }
+};
+
+/// What comparing the rendered object with the frame says. Shares lie in [0, 1].
+struct VerificationTerms {
+  float pixels = 0;     ///< rendered, in pixels of the frame
+  float supported = 0;  ///< share of the pixels where the measured surface is the object's
+  float violated = 0;   ///< ... lies behind it: the sensor saw through the object
+  float occluded = 0;   ///< ... lies before it
+  float no_data = 0;    ///< ... was not measured
+  float outside = 0;    ///< ... of the object's outline box that lies outside the frame
+  float normals = 0;    ///< of the supported ones, share whose normals agree
+  float residual = 0;   ///< root mean square of the supported depths, in tolerances
+  float flatness = 0;   ///< thickness of the supported points over their width; 0 for a plane
+  float extent = 0;     ///< square root of the supported area over the diameter
+  /// Length of the seams at which the measured surface leaves the object's without a step, over the
+  /// outline's: that of a pose that sinks into another body or sticks out of it.
+  float departs = 0;
+  float outline = 0;      ///< cells of the outline
+  float confirmed = 0;    ///< share of the outline's cells where the measured surface ends too
+  float continues = 0;    ///< ... goes on
+  float falls_short = 0;  ///< ... ends before the outline
+  float crease = 0;       ///< ... turns into another surface, as where an object stands on a table
+  float hidden = 0;       ///< ... vanishes behind something nearer
+  float unknown = 0;      ///< ... is not measured
+};
+
+/// An object found, or a pose that was considered and rejected.
+struct Detection {
+  std::string object;
+  std::int32_t object_index = -1;
+  Rigid3d camera_from_object;
+  double score = 0;  ///< in [0, 1]; ranks poses, but misses many (docs/recognition.md)
+  /// Of a small motion about the object's centre in the camera's axes, rotation (rad) then
+  /// translation (m), row by row. Directions that the frame leaves open have the object's size.
+  std::array<double, 36> covariance{};
+  double visible = 0;      ///< share of the rendered object that is seen
+  double occluded = 0;     ///< share that something hides
+  bool symmetric = false;  ///< whether other poses look the same
+  std::string reason;      ///< why it was rejected; empty for a detection
+  VerificationTerms terms;
+  std::vector<std::int32_t> pixels;  ///< of the frame that it explains, ascending
+};
+
+struct StepTime {
+  std::string step;
+  double ms = 0;
+};
+
+struct Recognition {
+  std::vector<Detection> detections;  ///< from the highest score down
+  std::vector<Detection> rejected;    ///< likewise, at most 50 an object
+  std::vector<StepTime> times;
+};
+
+/// A pose on its way through the stages, for those who measure where right ones are lost.
+struct TracedPose {
+  std::int32_t object_index = -1;
+  Rigid3d camera_from_object;
+};
+struct RecognitionTrace {
+  std::vector<TracedPose> voted;    ///< clusters of votes that were compared with the frame
+  std::vector<TracedPose> refined;  ///< after refinement, before verification
+};
+
+/// Finds known objects in depth maps: pairs of points propose poses, which are refined on the depth
+/// map and verified by rendering the object into it.
+///
+/// Scores rank poses well, but they are no probabilities yet, and most right poses of real frames
+/// stay below the default of `accept` (docs/recognition.md): take rejected ones into account.
+///
+/// On the CPU. The same bits for any number of threads.
+class Recognizer {
+ public:
+  /// Makes tables and render meshes of the objects, which may go away afterwards. Throws Error for
+  /// an object without samples and without a surface to take them from, and for a context that is
+  /// not a CPU's.
+  Recognizer(const Context& context, std::span<const LearnedObject> objects,
+             const RecognizeOptions& options = {});
+  ~Recognizer();
+  Recognizer(Recognizer&&) noexcept;
+  Recognizer& operator=(Recognizer&&) noexcept;
+
+  /// Depth in metres on the host, NaN for holes, of a camera without distortion. Progress counts
+  /// objects. A frame of holes gives an empty result.
+  Recognition recognize(ImageView<const float> depth_m, const Camera& camera,
+                        const Progress& progress = {}, RecognitionTrace* trace = nullptr) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sextant

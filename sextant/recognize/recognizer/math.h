@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/core/vec.h"
+#include "sextant/geometry/camera.h"
+
+namespace sextant::detail::recognizer {
+
+/// How far a measured depth may lie from the rendered one on the same surface.
+///
+/// Three deviations of the sensor, or 1.5 % of the diameter for what the model and the pose err by;
+/// both grow where the surface turns away, since a shift across the ray moves the depth.
+SEXTANT_HD inline float depth_tolerance_m(float sigma_m, float diameter_m, float cosine) {
+  return max_of(3 * sigma_m, 0.015f * diameter_m) / max_of(cosine, 0.35f);
+}
+
+/// How far neighbouring depths of one surface may lie apart; more is an edge.
+SEXTANT_HD inline float depth_jump_m(float sigma_m, float diameter_m) {
+  return max_of(6 * sigma_m, 0.03f * diameter_m);
+}
+
+/// The depth at which the ray (x, y, 1) meets the plane through `point`; of planes that are nearly
+/// edge-on, the point's own depth.
+SEXTANT_HD inline float plane_depth_m(const Vec3f& point, const Vec3f& normal, const Vec3f& ray) {
+  constexpr float kEdgeOn = 0.3f;
+  const float facing = -dot(normal, point) / max_of(norm(point), 1e-9f);
+  if (!(facing > kEdgeOn)) return point.z;
+  const float across = dot(normal, ray);
+  if (!(across < -0.1f * norm(ray))) return point.z;
+  return dot(normal, point) / across;
+}
+
+/// What becomes of the measured surface at a cell of the rendered outline.
+enum class OutlineState : std::uint8_t {
+  kConfirmed,   ///< it ends there: what lies beyond is farther
+  kContinues,   ///< it goes on beyond the outline
+  kFallsShort,  ///< it ends before the outline
+  kCrease,      ///< it turns into another surface without a step
+  kHidden,      ///< something nearer covers the place
+  kUnknown,     ///< nothing was measured
+  kStates,
+};
+
+/// One step of the walk across the outline: where it stands and what was measured there.
+struct OutlineStep {
+  float measured_m = NAN;  ///< depth; NaN for none
+  float expected_m = NAN;  ///< of the rendered surface, or of its plane outside
+  bool normals_agree = false;
+};
+
+/// Decides by the steps from `reach` inside the outline (step 0, with the rendered depth expected)
+/// to `reach` outside it (step 2 reach). The end of the measured surface is the interval from the
+/// last step on it to the first that is measured off it; holes widen it. `slack` steps more or less
+/// than the outline are the sensor's.
+template <class StepAt>
+SEXTANT_HD OutlineState outline_state(int reach, int slack, float tolerance_m, float jump_m,
+                                      StepAt&& step_at) {
+  // From the outline inwards to where the surface is the object's.
+  int inside = -1;
+  int behind = 0, before = 0;
+  float last_m = NAN;
+  for (int back = 0; back <= reach; ++back) {
+    const OutlineStep step = step_at(-back);
+    if (!std::isfinite(step.measured_m) || !std::isfinite(step.expected_m)) continue;
+    const float off = step.measured_m - step.expected_m;
+    if (std::abs(off) <= tolerance_m) {
+      inside = back;
+      last_m = step.measured_m;
+      break;
+    }
+    if (off > 0)
+      ++behind;
+    else
+      ++before;
+  }
+  if (inside < 0) {
+    if (behind == 0 && before == 0) return OutlineState::kUnknown;
+    return behind >= before ? OutlineState::kFallsShort : OutlineState::kHidden;
+  }
+  if (inside > slack) {
+    if (behind > slack && behind >= before) return OutlineState::kFallsShort;
+    if (before > slack) return OutlineState::kHidden;
+  }
+  int last_on = -inside;
+  for (int out = 1; out <= reach; ++out) {
+    const OutlineStep step = step_at(out);
+    if (!std::isfinite(step.measured_m)) continue;
+    const float off = step.measured_m - step.expected_m;
+    const float allowed =
+        tolerance_m * (1 + 0.5f * static_cast<float>(out) / static_cast<float>(reach));
+    if (std::abs(off) <= allowed) {
+      if (out > slack && !step.normals_agree) return OutlineState::kCrease;
+      last_on = out;
+      last_m = step.measured_m;
+      continue;
+    }
+    if (last_on > slack) return OutlineState::kContinues;
+    if (std::abs(step.measured_m - last_m) <= jump_m) return OutlineState::kCrease;
+    return off > 0 ? OutlineState::kConfirmed : OutlineState::kHidden;
+  }
+  return last_on > slack ? OutlineState::kContinues : OutlineState::kUnknown;
+}
+
+}  // namespace sextant::detail::recognizer

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "sextant/core/image.h"
+#include "sextant/descriptor/point_samples.h"
+#include "sextant/geometry/camera.h"
+#include "sextant/recognize/recognizer.h"
+
+namespace sextant::detail::recognizer {
+
+/// What depth errs by.
+struct DepthNoise {
+  float per_m = 0;
+  float floor_m = 0;
+  SEXTANT_HD float sigma_m(float z) const { return floor_m + per_m * z * z; }
+};
+
+/// A depth map made ready: averaged to the working pitch, with points and normals.
+struct SceneFrame {
+  Cameraf camera;
+  int averaged = 1;  ///< pixels of the given map along a side of one of these
+  int given_width = 0;
+  DepthNoise noise;
+  Image<float> depth_m;
+  Image<Vec3f> points;
+  Image<Vec3f> normals;
+  std::vector<std::uint8_t> on_plane;  ///< whether the pixel lies on the dominant plane
+
+  float median_depth_m = 0;
+  std::int64_t measured = 0;
+};
+
+SceneFrame prepare_scene(const Context& context, ImageView<const float> depth_m,
+                         const Camera& camera, const RecognizeOptions& options);
+
+/// The points off the dominant plane, sampled with the leaf; without those so far off that an
+/// object of the diameter would be too few pixels wide to be told from others.
+PointSamples sample_scene(const Context& context, const SceneFrame& scene, float leaf_m,
+                          float diameter_m);
+
+}  // namespace sextant::detail::recognizer
