@@ -71,13 +71,8 @@ void check_usage(const CLI::App& flags, DescribeCommand& command) {
     outputs.push_back({"--npy", beside(command.npy, part).string(), kArrayFiles});
   }
   check_files(input_files(command.surface.input), outputs);
+  check_surface_flags(flags, command.surface);
   check_describe_flags(flags, command.surface, command.options, !command.picture.empty());
-  // A number of neighbours or a radius asks for a plane, a sigma for weights.
-  CloudNormalsMethod& method = command.surface.normals.unorganised.method;
-  if (is_given(flags, "--normals-sigma-m")) method = CloudNormalsMethod::kWeighted;
-  if (is_given(flags, "--normals-k") || is_given(flags, "--normals-radius-m")) {
-    method = CloudNormalsMethod::kPca;
-  }
 }
 
 /// Writes the files that were asked for and returns their names.

@@ -7,15 +7,20 @@
 #include <numbers>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/input/depth_map.h"
 #include "apps/sextant/input/file_kind.h"
+#include "apps/sextant/picture/axes_picture.h"
 #include "apps/sextant/subcommands.h"
+#include "sextant/geometry/diameter.h"
+#include "sextant/geometry/mesh_health.h"
 #include "sextant/io/camera_json.h"
 #include "sextant/io/file.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
+#include "sextant/surface/symmetries.h"
 
 namespace sextant::app {
 
@@ -28,6 +33,8 @@ struct InfoCommand {
   CommonOptions common;
   std::string file;
   double unit_m = 0;  ///< 0: metres for geometry, millimetres for depth maps
+  bool symmetries = false;
+  std::string picture;  ///< of the axes of symmetries
 };
 
 template <class T>
@@ -38,6 +45,63 @@ nlohmann::json to_json(const Vec3<T>& v) {
 /// A corner of the bounds in coordinates of the file.
 nlohmann::json corner(const GeometryInfo& info, const Vec3f& v) {
   return info.origin_m == Vec3d{} ? to_json(v) : to_json(cast<double>(v) + info.origin_m);
+}
+
+nlohmann::json to_json(const Symmetries& symmetries) {
+  nlohmann::json document = {{"discrete", nlohmann::json::array()},
+                             {"continuous", nlohmann::json::array()}};
+  for (const Rigid3d& m : symmetries.discrete) {
+    nlohmann::json rows = nlohmann::json::array();
+    for (const Vec3d& row : m.rotation.row) rows.push_back(to_json(row));
+    document["discrete"].push_back({{"rotation", rows}, {"translation_m", to_json(m.translation)}});
+  }
+  for (const ContinuousSymmetry& c : symmetries.continuous) {
+    document["continuous"].push_back({{"axis", to_json(c.axis)}, {"point_m", to_json(c.point_m)}});
+  }
+  return document;
+}
+
+/// "every turn about an axis and 1 more", "3 rotations", "none".
+std::string in_words(const Symmetries& s) {
+  if (s.none()) return "none";
+  if (s.continuous.size() > 1) return "every turn (a ball)";
+  const std::size_t n = s.discrete.size();
+  if (s.continuous.empty()) return fmt::format("{} rotation{}", n, n == 1 ? "" : "s");
+  return "every turn about an axis" + (n > 0 ? fmt::format(", with {} across it", n) : "");
+}
+
+/// Adds what learning an object would find out about the mesh or cloud.
+void describe_object(const InfoCommand& command, const ReadOptions& options, Result& result) {
+  const Context cpu = Context::cpu(command.common.threads);
+  const MendedMesh mended = mend_mesh(cpu, read_geometry(command.file, options));
+  const MeshHealth& h = mended.health;
+  const double diameter = diameter_m(cpu, mended.mesh.vertices.points);
+  result.document["diameter_m"] = diameter;
+  result.text += fmt::format("  diameter {:.4g} m\n", diameter);
+  if (h.triangles > 0) {
+    result.document["health"] = {{"watertight", h.watertight()},
+                                 {"parts", h.parts},
+                                 {"closed_parts", h.closed_parts},
+                                 {"turned_parts", h.turned_parts},
+                                 {"turned_triangles", h.turned_triangles},
+                                 {"holes", h.holes},
+                                 {"open_edges", h.open_edges},
+                                 {"crowded_edges", h.crowded_edges},
+                                 {"remarks", h.remarks}};
+    if (h.remarks.empty()) result.text += "  sound: closed, and its triangles face outwards\n";
+    if (!h.remarks.empty()) result.text += "  to learn it, this would be mended or borne:\n";
+    for (const std::string& remark : h.remarks) result.text += fmt::format("    {}\n", remark);
+  }
+  if (!command.symmetries) return;
+  ProgressBar bar("symmetries", {"steps", 1});
+  const FoundSymmetries found = find_symmetries(cpu, mended.mesh, {}, bar.callback());
+  result.document["symmetries"] = {{"shape", to_json(found.shape)},
+                                   {"appearance", to_json(found.appearance)}};
+  result.text += fmt::format("  symmetries of the shape: {}; of the appearance: {}\n",
+                             in_words(found.shape), in_words(found.appearance));
+  if (command.picture.empty()) return;
+  require(!mended.mesh.triangles.empty(), "--picture: ", command.file, " has no triangles to draw");
+  write_image(command.picture, axes_picture(cpu, mended.mesh, found.shape));
 }
 
 Result describe_geometry(const InfoCommand& command) {
@@ -93,6 +157,7 @@ Result describe_geometry(const InfoCommand& command) {
     if (box.diagonal_m() > kSuspiciousExtent_m && command.unit_m == 0) {
       result.text += "  larger than a room: if the file is in millimetres, pass --unit-m 0.001\n";
     }
+    if (info.triangles > 0 || command.symmetries) describe_object(command, options, result);
   }
   return result;
 }
@@ -120,6 +185,7 @@ void describe_depth(const InfoCommand& command, std::span<const std::byte> file,
 }
 
 Result describe_image(const InfoCommand& command) {
+  require(!command.symmetries, "--symmetries: has no effect: ", command.file, " is an image");
   const FileBytes file = read_file(command.file, kMaxImageFileBytes);
   const ImageInfo info = image_info(file, command.file);
   require(is_depth_image(info) || command.unit_m == 0, "--unit-m: has no effect: ", command.file,
@@ -173,6 +239,7 @@ Result describe_one(const CameraFile& file) {
 }
 
 Result describe_camera(const InfoCommand& command) {
+  require(!command.symmetries, "--symmetries: has no effect: ", command.file, " is a camera");
   require(command.unit_m == 0, "--unit-m: has no effect: ", command.file, " is a camera");
   const CameraList list = read_camera_list(command.file);
   Result result = describe_one(list.cameras.front());
@@ -204,9 +271,11 @@ Result describe_file(const InfoCommand& command) {
 
 void add_info(CLI::App& app) {
   auto state = std::make_shared<InfoCommand>();
-  CLI::App* command = add_command(
-      app, "info", "What a cloud, mesh, image, depth map or camera file holds",
-      "sextant info scan.ply\n  sextant info --json depth.png --unit-m 0.0002", state->common);
+  CLI::App* command =
+      add_command(app, "info", "What a cloud, mesh, image, depth map or camera file holds",
+                  "sextant info scan.ply\n  sextant info cup.ply --unit-m 0.001 --symmetries\n  "
+                  "sextant info --json depth.png --unit-m 0.0002",
+                  state->common);
   command
       ->add_option("FILE", state->file,
                    "PLY, PCD, OBJ, VTK, XYZ, PNG, JPEG, PGM, PPM, TIFF or camera JSON")
@@ -217,7 +286,14 @@ void add_info(CLI::App& app) {
           "metres per unit of the file (default: 1 for geometry and depth in floats, 0.001 for "
           "depth in integers)")
       ->check(within<double>({1e-9, 1e9}));
+  command->add_flag("--symmetries", state->symmetries,
+                    "find the rotations that carry the object onto itself");
+  command
+      ->add_option("--picture", state->picture,
+                   "with --symmetries: draw the mesh and the axes of its shape (PNG or JPEG)")
+      ->needs("--symmetries");
   command->callback([state]() {
+    check_files({{"FILE", state->file}}, {{"--picture", state->picture, kPictureFiles}});
     context_for(state->common);
     print_result(state->common, describe_file(*state));
   });

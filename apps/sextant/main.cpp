@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
   sextant::app::add_devices(app);
   sextant::app::add_info(app);
   sextant::app::add_convert(app);
+  sextant::app::add_convert_dataset(app);
   sextant::app::add_synth(app);
   sextant::app::add_depth(app);
   sextant::app::add_normals(app);
@@ -38,6 +39,11 @@ int run(int argc, char** argv) {
   sextant::app::add_mesh(app);
   sextant::app::add_segment(app);
   sextant::app::add_describe(app);
+  sextant::app::add_align(app);
+  sextant::app::add_learn(app);
+  sextant::app::add_library(app);
+  sextant::app::add_match(app);
+  sextant::app::add_eval(app);
   sextant::app::add_reproduce(app);
   if (argc == 1) {
     sextant::app::print(app.help());

@@ -13,6 +13,7 @@ namespace sextant::app {
 void add_devices(CLI::App& app);
 void add_info(CLI::App& app);
 void add_convert(CLI::App& app);
+void add_convert_dataset(CLI::App& app);
 void add_synth(CLI::App& app);
 void add_depth(CLI::App& app);
 void add_normals(CLI::App& app);
@@ -20,6 +21,11 @@ void add_curvature(CLI::App& app);
 void add_mesh(CLI::App& app);
 void add_segment(CLI::App& app);
 void add_describe(CLI::App& app);
+void add_align(CLI::App& app);
+void add_learn(CLI::App& app);
+void add_library(CLI::App& app);
+void add_match(CLI::App& app);
+void add_eval(CLI::App& app);
 void add_reproduce(CLI::App& app);
 
 }  // namespace sextant::app

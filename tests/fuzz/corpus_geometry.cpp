@@ -140,10 +140,20 @@ void write_xyz_seeds(const std::filesystem::path& folder) {
   write_seeds(folder, "map.xyz", "443527.31;5411873.62;312.4;9\n443527.32;5411873.61;312.5;8\n");
 }
 
+void write_bop_model_seeds(const std::filesystem::path& folder) {
+  write_seeds(folder, "json.json",
+              R"({"5":{"diameter":120.5,"min_x":-3,"min_y":-4,"min_z":-5,"size_x":6,"size_y":8,)"
+              R"("size_z":10,"symmetries_discrete":[[1,0,0,2,0,-1,0,4,0,0,-1,6,0,0,0,1]],)"
+              R"("symmetries_continuous":[{"axis":[0,0,1],"offset":[1,2,3]}]}})");
+  write_seeds(folder, "yaml.yml",
+              "1: {diameter: 102.1, min_x: -3, min_y: -4, min_z: -5, size_x: 6, size_y: 8, "
+              "size_z: 10}\n");
+}
+
 }  // namespace
 
 void write_geometry_corpus(const std::filesystem::path& root) {
-  for (const char* name : {"ply", "pcd", "obj", "mtl", "vtk", "xyz"}) {
+  for (const char* name : {"ply", "pcd", "obj", "mtl", "vtk", "xyz", "bop_models"}) {
     std::filesystem::create_directories(root / name);
   }
   const TriangleMesh mesh = make_mesh();
@@ -152,6 +162,7 @@ void write_geometry_corpus(const std::filesystem::path& root) {
   write_obj_seeds(root, mesh);
   write_vtk_seeds(root / "vtk", mesh);
   write_xyz_seeds(root / "xyz");
+  write_bop_model_seeds(root / "bop_models");
 }
 
 }  // namespace sextant::fuzz

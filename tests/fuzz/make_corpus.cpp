@@ -48,6 +48,8 @@ int main(int argc, char** argv) {
     sextant::fuzz::write_image_corpus(argv[1]);
     sextant::fuzz::write_geometry_corpus(argv[1]);
     sextant::fuzz::write_descriptor_corpus(argv[1]);
+    sextant::fuzz::write_dataset_corpus(argv[1]);
+    sextant::fuzz::write_library_corpus(argv[1]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "make_corpus: %s\n", error.what());
     return 1;

@@ -56,44 +56,10 @@ void check_shot_flags(const CLI::App& command, const DescribeOptions& options) {
   }
 }
 
-/// Where normals come from says which of their flags count.
-void check_normals_flags(const CLI::App& command, const Surface& surface,
-                         const DescribedSurfaceOptions& options) {
-  const std::string& file = options.input.file;
-  const std::vector<std::string> window = flags_of<NormalsOptions>("normals");
-  std::vector<std::string> neighbours = flags_of<CloudNormalsOptions>("normals");
-  std::erase(neighbours, "--normals-method");  // is that of windows here
-  if (!options.new_normals && !surface.normals.empty()) {
-    const std::string why =
-        surface.triangles.empty() || surface.organised()
-            ? file + " has normals; --new-normals estimates others"
-            : file + " is a mesh, whose normals are those of the file or of its triangles";
-    refuse_flags_for_input(command, window, why);
-    refuse_flags_for_input(command, neighbours, why);
-  } else if (surface.organised()) {
-    refuse_flags_for_input(command, neighbours, file + " has the rows of an image");
-  } else {
-    const std::string why =
-        file + (surface.triangles.empty() ? " has points in any order"
-                                          : " is a mesh, which has the normals of its triangles");
-    refuse_flags_for_input(command, window, why);
-    if (!surface.triangles.empty()) refuse_flags_for_input(command, neighbours, why);
-  }
-}
-
 }  // namespace
 
 void check_describe_flags(const CLI::App& command, const DescribedSurfaceOptions& surface,
                           const DescribeOptions& options, bool with_picture) {
-  if (!surface.input.filter) {
-    refuse_flags(command, flags_of<BilateralOptions>("filter"), "it belongs to --filter");
-  }
-  if (is_given(command, "--normals-k") || is_given(command, "--normals-radius-m")) {
-    refuse_flags(command, {"--normals-sigma-m"}, "--normals-k and --normals-radius-m fit planes");
-  }
-  if (is_given(command, "--normals-radius-m")) {
-    refuse_flags(command, {"--normals-k"}, "--normals-radius-m is given");
-  }
   if (!with_picture) {
     refuse_flags(command, flags_of<FramePictureOptions>("picture"), "it belongs to --picture");
   }
@@ -119,7 +85,7 @@ void check_described_input(const CLI::App& command, const Surface& surface,
             ": ", file,
             " has no colours; pass --color IMAGE with a depth map, or a cloud with rgb");
   }
-  check_normals_flags(command, surface, surface_options);
+  check_normals_flags(command, surface_options, surface);
   if (!surface.organised()) {
     refuse_flags_for_input(command, {"--pair-window-px"}, file + " has no rows");
   }

@@ -5,14 +5,55 @@
 
 namespace sextant::app {
 
-void add_described_surface(CLI::App& command, DescribedSurfaceOptions& options) {
+void add_described_surface(CLI::App& command, DescribedSurfaceOptions& options,
+                           bool with_triangles) {
   add_surface_input(command, options.input);
   add_depth_input(command, options.input);
   command.add_flag("--new-normals", options.new_normals,
                    "estimate normals also where the file has some");
   add_flags(command, options.normals.organised, "normals");
   add_flags(command, options.normals.unorganised, "normals", {"method"});
-  add_flags(command, options.triangulate, "mesh");
+  if (with_triangles) add_flags(command, options.triangulate, "mesh");
+}
+
+void check_surface_flags(const CLI::App& command, DescribedSurfaceOptions& options) {
+  if (!options.input.filter) {
+    refuse_flags(command, flags_of<BilateralOptions>("filter"), "it belongs to --filter");
+  }
+  // A number of neighbours or a radius asks for a plane, a sigma for weights.
+  CloudNormalsMethod& method = options.normals.unorganised.method;
+  if (is_given(command, "--normals-sigma-m")) method = CloudNormalsMethod::kWeighted;
+  if (is_given(command, "--normals-k") || is_given(command, "--normals-radius-m")) {
+    refuse_flags(command, {"--normals-sigma-m"}, "--normals-k and --normals-radius-m fit planes");
+    method = CloudNormalsMethod::kPca;
+  }
+  if (is_given(command, "--normals-radius-m")) {
+    refuse_flags(command, {"--normals-k"}, "--normals-radius-m is given");
+  }
+}
+
+void check_normals_flags(const CLI::App& command, const DescribedSurfaceOptions& options,
+                         const Surface& surface) {
+  const std::string& file = options.input.file;
+  const std::vector<std::string> window = flags_of<NormalsOptions>("normals");
+  std::vector<std::string> neighbours = flags_of<CloudNormalsOptions>("normals");
+  std::erase(neighbours, "--normals-method");  // is that of windows here
+  if (!options.new_normals && !surface.normals.empty()) {
+    const std::string why =
+        surface.triangles.empty() || surface.organised()
+            ? file + " has normals; --new-normals estimates others"
+            : file + " is a mesh, whose normals are those of the file or of its triangles";
+    refuse_flags_for_input(command, window, why);
+    refuse_flags_for_input(command, neighbours, why);
+  } else if (surface.organised()) {
+    refuse_flags_for_input(command, neighbours, file + " has the rows of an image");
+  } else {
+    const std::string why =
+        file + (surface.triangles.empty() ? " has points in any order"
+                                          : " is a mesh, which has the normals of its triangles");
+    refuse_flags_for_input(command, window, why);
+    if (!surface.triangles.empty()) refuse_flags_for_input(command, neighbours, why);
+  }
 }
 
 Surface read_described_surface(const Context& context, const DescribedSurfaceOptions& options,

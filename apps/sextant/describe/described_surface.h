@@ -10,7 +10,7 @@ class App;
 
 namespace sextant::app {
 
-/// How `describe` makes a surface of what it reads.
+/// How `describe` and `match` make a surface of what it reads.
 struct DescribedSurfaceOptions {
   SurfaceInput input;
   SurfaceNormalsOptions normals;
@@ -18,7 +18,16 @@ struct DescribedSurfaceOptions {
   bool new_normals = false;  ///< do not take those of the file
 };
 
-void add_described_surface(CLI::App& command, DescribedSurfaceOptions& options);
+/// Flags; those of triangles between pixels only where the caller wants some.
+void add_described_surface(CLI::App& command, DescribedSurfaceOptions& options,
+                           bool with_triangles = true);
+
+/// Wrong usage where flags of the surface exclude each other. They say which method makes normals.
+void check_surface_flags(const CLI::App& command, DescribedSurfaceOptions& options);
+
+/// Error where a flag of normals has no effect on the surface: where these come from says it.
+void check_normals_flags(const CLI::App& command, const DescribedSurfaceOptions& options,
+                         const Surface& surface);
 
 /// The input, whose rows are a camera's or forgotten.
 Surface read_described_surface(const Context& context, const DescribedSurfaceOptions& options,

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/sextant/learn/learn_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "apps/sextant/command/progress_bar.h"
+#include "apps/sextant/input/file_kind.h"
+#include "sextant/core/error.h"
+#include "sextant/geometry/diameter.h"
+#include "sextant/geometry/object_size.h"
+#include "sextant/io/bop_models.h"
+#include "sextant/io/geometry_file.h"
+#include "sextant/library/library.h"
+
+namespace sextant::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kObjectFiles[] = {".ply", ".obj", ".pcd", ".vtk", ".xyz"};
+
+/// The files of a folder, by name.
+std::vector<fs::path> files_of(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  require(!error, folder.string(), ": ", error.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+bool starts_with(const fs::path& path, std::string_view start) {
+  return path.filename().string().rfind(start, 0) == 0;
+}
+
+bool has_views(const std::vector<fs::path>& files) {
+  return std::any_of(files.begin(), files.end(),
+                     [](const fs::path& file) { return starts_with(file, "depth_"); });
+}
+
+LearnInput mesh_input(const fs::path& path) {
+  LearnInput input;
+  input.path = path;
+  input.name = path.stem().string();
+  return input;
+}
+
+/// The objects of a models_info.json, by their numbers.
+void add_bop_models(const fs::path& info, std::vector<LearnInput>& inputs) {
+  for (const BopModel& model : read_bop_models(info)) {
+    LearnInput input;
+    input.path = bop_mesh_file(info.parent_path(), model.id);
+    input.name = input.path.stem().string();
+    const std::string where = info.string() + ": object " + std::to_string(model.id);
+    require(model.id > 0, where, ": objects are numbered from 1");
+    require(fs::is_regular_file(input.path), where, ": ", input.path.string(), " is missing");
+    input.bop_id = model.id;
+    input.unit_m = 0.001;
+    input.given_symmetries = model.symmetries;
+    inputs.push_back(std::move(input));
+  }
+}
+
+void add_folder(const fs::path& folder, std::vector<LearnInput>& inputs) {
+  const std::vector<fs::path> files = files_of(folder);
+  if (fs::is_regular_file(folder / "models_info.json")) {
+    add_bop_models(folder / "models_info.json", inputs);
+    return;
+  }
+  if (has_views(files)) {
+    LearnInput input;
+    input.kind = LearnInput::Kind::kViews;
+    input.path = folder;
+    input.name = fs::weakly_canonical(folder).filename().string();
+    inputs.push_back(input);
+    return;
+  }
+  const std::size_t before = inputs.size();
+  for (const fs::path& file : files) {
+    const std::string extension = lower_extension(file);
+    if (std::find(std::begin(kObjectFiles), std::end(kObjectFiles), extension) !=
+        std::end(kObjectFiles)) {
+      inputs.push_back(mesh_input(file));
+    }
+  }
+  require(inputs.size() > before, folder.string(),
+          ": holds no object: no .ply, .obj, .pcd, .vtk or .xyz file, no models_info.json, and no "
+          "depth_*.png of RGB-D views");
+}
+
+/// The largest side of the box around a file's points, in its own units.
+struct Size {
+  double side = 0, diagonal = 0;
+};
+
+Size size_of(const fs::path& path) {
+  const GeometryInfo info = geometry_info(path);
+  require(info.points > info.invalid_points, path.string(), ": holds no point with a place");
+  const Vec3d extent = cast<double>(info.bounds.high) - cast<double>(info.bounds.low);
+  return {std::max({extent.x, extent.y, extent.z}), norm(extent)};
+}
+
+/// Metres or millimetres, whichever makes an object of the size; the ranges do not meet.
+void guess_unit(const Size& size, LearnInput& input) {
+  const auto taken = [&](const char* unit, double metres) {
+    input.unit_m = metres;
+    input.remarks.push_back(fmt::format(
+        "The unit was taken to be {}, as the largest side is {:.4g}.", unit, size.side));
+  };
+  if (size.side >= 0.01 && size.side <= 3) return taken("m", 1);
+  if (size.side >= 10 && size.side <= 5000) return taken("mm", 0.001);
+  fail(input.path.string(), ": measures ", size.side,
+       ", which is believable neither in metres nor in millimetres; say --unit");
+}
+
+void find_unit(const LearnUnits& units, LearnInput& input) {
+  if (input.kind == LearnInput::Kind::kViews) return;
+  const Size size = size_of(input.path);
+  require(input.bop_id == 0 || (units.unit.empty() && units.diameter_m == 0), input.path.string(),
+          ": the models of a BOP data set are in millimetres; leave --unit and --diameter-m out");
+  if (units.diameter_m > 0) {
+    const TriangleMesh mesh = read_geometry(input.path);
+    const double diameter = sextant::diameter_m(Context::cpu(), mesh.vertices.points);
+    require(diameter > 0, input.path.string(), ": all of its points lie in one place");
+    input.unit_m = units.diameter_m / diameter;
+    input.remarks.push_back(
+        fmt::format("The unit was taken to be {:.6g} m, for a diameter of {} m.", input.unit_m,
+                    units.diameter_m));
+    return;
+  }
+  if (units.unit == "auto") return guess_unit(size, input);
+  if (input.bop_id == 0) input.unit_m = units.unit.empty() ? 1.0 : unit_m_of(units.unit);
+  // The diameter lies between the largest side and the diagonal: what is wrong for both is wrong.
+  const double side_m = size.side * input.unit_m, diagonal_m = size.diagonal * input.unit_m;
+  if (side_m > kLargestObject_m) check_object_size(input.path.string(), side_m, input.unit_m);
+  if (diagonal_m < kSmallestObject_m) {
+    check_object_size(input.path.string(), diagonal_m, input.unit_m);
+  }
+}
+
+}  // namespace
+
+std::vector<LearnInput> find_learn_inputs(const std::vector<std::string>& words,
+                                          const std::string& name, const LearnUnits& units) {
+  std::vector<LearnInput> inputs;
+  for (const std::string& word : words) {
+    const fs::path path = word;
+    if (fs::is_directory(path)) {
+      add_folder(path, inputs);
+      continue;
+    }
+    const FileKind kind = kind_of_content(path);
+    require(kind == FileKind::kGeometry, word, ": is ", describe(kind),
+            ", and an object is learned from a cloud or mesh, or from a folder");
+    inputs.push_back(mesh_input(path));
+  }
+  if (!name.empty()) {
+    require(inputs.size() == 1, "--name: '", name, "' names one object, and ", inputs.size(),
+            " are to be learned");
+    inputs[0].name = name;
+  }
+  std::map<std::string, fs::path> taken;
+  for (const LearnInput& input : inputs) {
+    check_object_name(input.name);
+    const auto [other, is_new] = taken.emplace(input.name, input.path);
+    require(is_new, input.path.string(), ": has the name '", input.name, "' as ",
+            other->second.string(), " has; learn one of them by itself, with --name");
+  }
+  ProgressBar bar("reading", {"files", 1});
+  const Progress progress = bar.callback();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    report(progress, static_cast<std::int64_t>(i), static_cast<std::int64_t>(inputs.size()));
+    find_unit(units, inputs[i]);
+  }
+  return inputs;
+}
+
+}  // namespace sextant::app

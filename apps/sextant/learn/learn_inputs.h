@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sextant/geometry/symmetries.h"
+
+namespace sextant::app {
+
+/// How a user says the size of what files hold.
+struct LearnUnits {
+  std::string unit;       ///< m, mm, ...; auto; empty: metres
+  double diameter_m = 0;  ///< what the diameter is to become; 0: as the unit says
+};
+
+/// One object to learn.
+struct LearnInput {
+  enum class Kind { kMesh, kViews };
+  Kind kind = Kind::kMesh;
+  std::filesystem::path path;
+  std::string name;
+  int bop_id = 0;
+  double unit_m = 1;
+  std::vector<std::string> remarks;
+  std::optional<Symmetries> given_symmetries;  ///< of a models_info.json
+};
+
+/// What files and folders name, in their order: a file of geometry, each such file of a folder, the
+/// objects of a BOP models folder, a folder of RGB-D views. Files are looked through to the end, so
+/// that sizes that are not believable, equal names and what is no geometry are Errors before any
+/// work. `name` is that of a single object; empty for their own.
+std::vector<LearnInput> find_learn_inputs(const std::vector<std::string>& words,
+                                          const std::string& name, const LearnUnits& units);
+
+}  // namespace sextant::app

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sextant eval` and `sextant convert-dataset` as a script uses them.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "sextant/io/bop_dataset.h"
+#include "sextant/io/bop_results.h"
+#include "sextant/io/json_file.h"
+#include "sextant/io/ply.h"
+#include "sextant/io/png.h"
+#include "sextant/render/rasterize.h"
+#include "tests/end_to_end/command_line.h"
+#include "tests/error_message.h"
+#include "tests/meshes.h"
+#include "tests/shared_data.h"
+
+namespace sextant {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A ball of 50 mm radius, object 4, in three images before a wall.
+class EvalCli : public testing::CommandLine {
+ protected:
+  void prepare() override {
+    const Camera camera{160, 120, 130, 130, 79.5, 59.5, {}};
+    const TriangleMesh ball = testing::sphere(0.05f, 16, 24);
+    TriangleMesh in_mm = testing::sphere(50.0f, 16, 24);
+    fs::create_directories(folder_ / "set/models");
+    write_ply(folder_ / "set/models/obj_000004.ply", in_mm);
+    write_json_file(folder_ / "set/models/models_info.json", {{"4", {{"diameter", 100.0}}}});
+    BopScene scene;
+    scene.id = 1;
+    scene.folder = folder_ / "set/test/000001";
+    scene.has_truth = true;
+    fs::create_directories(scene.folder / "depth");
+    const RenderScene meshes(Context::cpu(), ball);
+    for (int i = 0; i < 3; ++i) {
+      BopImage image;
+      image.id = i;
+      image.camera = {camera, 1.0};
+      const Rigid3d pose{Mat3d::identity(), {0.05 * i, 0, 0.8}};
+      image.truth.push_back({4, pose});
+      const Instance instance{0, 0, 0, cast<float>(pose)};
+      Rendering seen = render(Context::cpu(), meshes, camera, {&instance, 1});
+      for (float& z : seen.depth_m.host()) z = z > 0 ? z : 1.5f;
+      write_depth_png(scene.folder / "depth" / (bop_name(i) + ".png"), seen.depth_m_of(0));
+      scene.images.push_back(std::move(image));
+    }
+    write_bop_scene(scene);
+    // Right; off by 30 mm; nothing for the third; one where nothing is.
+    write_bop_results(folder_ / "ours.csv",
+                      {{1, 0, 4, 0.9, {Mat3d::identity(), {0.001, 0, 0.8}}, 0.2},
+                       {1, 1, 4, 0.6, {Mat3d::identity(), {0.08, 0, 0.8}}, 0.4},
+                       {1, 1, 4, 0.3, {Mat3d::identity(), {-0.3, 0, 0.8}}, 0.4}});
+  }
+};
+
+TEST_F(EvalCli, JudgesResultsAndGoesOnWhereItStopped) {
+  const testing::Outcome first =
+      run("eval set --results ours.csv --out report --json --device cpu --threads 2");
+  ASSERT_EQ(first.status, 0) << first.err;
+  const auto all = nlohmann::json::parse(first.out).at("evaluation").at("all");
+  EXPECT_EQ(all.at("instances"), 3);
+  EXPECT_EQ(all.at("right"), 1);
+  EXPECT_EQ(all.at("wrong"), 1);
+  EXPECT_EQ(all.at("false"), 1);
+  EXPECT_EQ(all.at("missed"), 2);
+  EXPECT_NEAR(all.at("median_distance_mm").get<double>(), 1, 1e-6);
+  for (const char* name : {"index.html", "contact_sheet.png", "report.json", "judged.jsonl",
+                           "precision_recall.svg", "reliability.svg"}) {
+    EXPECT_TRUE(fs::exists(folder_ / (std::string("report/") + name))) << name;
+  }
+  EXPECT_EQ(read_png(folder_ / "report/contact_sheet.png").width(), 3 * 324);
+  // A run that lost its last lines judges these again; any number of threads says the same.
+  const std::string lines = testing::text_of(folder_ / "report/judged.jsonl");
+  std::ofstream(folder_ / "report/judged.jsonl") << lines.substr(0, lines.size() / 2);
+  const testing::Outcome again =
+      run("eval set --results ours.csv --out report --json --device cpu --threads 1");
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(nlohmann::json::parse(again.out).at("evaluation"),
+            nlohmann::json::parse(first.out).at("evaluation"));
+  // A looser criterion turns the wrong one right.
+  const testing::Outcome loose = run("eval set --results ours.csv --out loose --json --share 0.4");
+  ASSERT_EQ(loose.status, 0) << loose.err;
+  EXPECT_EQ(nlohmann::json::parse(loose.out).at("evaluation").at("all").at("right"), 2);
+}
+
+TEST_F(EvalCli, BrokenInputIsOneLine) {
+  const auto refused = [&](const std::string& arguments, const std::string& part) {
+    const testing::Outcome outcome = run("eval " + arguments);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_TRUE(testing::mentions(outcome.err, part));
+  };
+  std::ofstream(folder_ / "bad.csv") << "scene_id,im_id,obj_id,score,R,t,time\n1,0,4,0.9\n";
+  refused("set --results bad.csv --out r", "bad.csv: line 2");
+  std::ofstream(folder_ / "far.csv") << "1,77,4,0.9,1 0 0 0 1 0 0 0 1,0 0 900,-1\n";
+  refused("set --results far.csv --out r", "image 77");
+  std::ofstream(folder_ / "other.csv") << "1,0,5,0.9,1 0 0 0 1 0 0 0 1,0 0 900,-1\n";
+  refused("set --results other.csv --out r", "object 5");
+  refused("nowhere --results ours.csv --out r", "nowhere");
+  fs::remove(folder_ / "set/test/000001/depth/000002.png");
+  refused("set --results ours.csv --out r", "depth/000002.png: is missing");
+}
+
+TEST_F(EvalCli, ConvertsLinemodAndFindsItsTruthRight) {
+  const auto root = testing::shared_data("linemod_ape");
+  if (!root) GTEST_SKIP() << "no captured data";
+  const testing::Outcome made = run("convert-dataset '" + root->string() + "' bop --symlinks");
+  ASSERT_EQ(made.status, 0) << made.err;
+  std::vector<BopResult> truth;
+  for (const BopSceneFolder& folder : find_bop_scenes(folder_ / "bop/linemod")) {
+    const BopScene scene = read_bop_scene(folder);
+    for (const BopImage& image : scene.images) {
+      // The annotation fits the depth map: nearly all of the ape is visible by it.
+      EXPECT_GT(image.info.at(0).visible_fraction, 0.9);
+      truth.push_back({scene.id, image.id, 1, 1.0, image.truth[0].camera_from_object, -1});
+    }
+  }
+  write_bop_results(folder_ / "truth.csv", truth);
+  const testing::Outcome judged =
+      run("eval bop/linemod --results truth.csv --out report --json --tiles 0");
+  ASSERT_EQ(judged.status, 0) << judged.err;
+  const auto evaluation = nlohmann::json::parse(judged.out).at("evaluation");
+  EXPECT_EQ(evaluation.at("all").at("recall"), 1);
+  EXPECT_EQ(evaluation.at("bop19").at("AR"), 1);
+  EXPECT_NEAR(evaluation.at("bop24").at("AP").get<double>(), 1, 1e-12);
+}
+
+TEST_F(EvalCli, ConvertDatasetWrongUsage) {
+  EXPECT_EQ(run("convert-dataset").status, 2);
+  EXPECT_EQ(run("convert-dataset a b --only nothing").status, 2);
+  EXPECT_EQ(run("convert-dataset --list").status, 0);
+  const testing::Outcome empty = run("convert-dataset set out");
+  EXPECT_EQ(empty.status, 1);
+  EXPECT_TRUE(testing::mentions(empty.err, "--list"));
+}
+
+}  // namespace
+}  // namespace sextant

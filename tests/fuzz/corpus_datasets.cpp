@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "corpus.h"
+#include "sextant/io/bop_results.h"
+
+namespace sextant::fuzz {
+
+using namespace std::string_view_literals;
+
+void write_dataset_corpus(const std::filesystem::path& root) {
+  write_seeds(
+      root / "bop_results", "two.csv",
+      bop_results_text({{1, 2, 3, 0.5, {exp_rotation(Vec3d{1, 2, 3}), {0.1, 0.2, 0.8}}, 0.3},
+                        {1, 4, 3, 0.25, {}, -1}}));
+  write_seeds(root / "bop_scene", "scene.json",
+              R"([{"3":{"cam_K":[5,0,2,0,5,1,0,0,1],"depth_scale":0.1}},)"
+              R"({"3":[{"obj_id":1,"cam_R_m2c":[1,0,0,0,1,0,0,0,1],"cam_t_m2c":[0,0,500]}]},)"
+              R"({"3":[{"visib_fract":0.5,"px_count_all":9,"bbox_obj":[1,2,3,4]}]},)"
+              R"([{"scene_id":1,"im_id":3,"obj_id":1,"inst_count":1}]])"sv);
+  write_seeds(root / "simple_yaml", "gt.yml",
+              "# truth\n0:\n- cam_R_m2c: [1, 0.5, -2e-3,\n    4]\n  obj_id: 1\n- {a: b, 'c': [d]}\n"
+              "1: []\n2:\n  deep:\n    deeper: \"word\"\n"sv);
+}
+
+}  // namespace sextant::fuzz

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "sextant/core/error.h"
+#include "sextant/io/bop_models.h"
+#include "sextant/io/json_file.h"
+
+namespace {
+
+/// Either generation of the file.
+std::optional<std::vector<sextant::BopModel>> read(std::string_view text) {
+  try {
+    return text.starts_with('{')
+               ? sextant::bop_models_from_json(sextant::parse_json(text, "fuzz"), "fuzz")
+               : sextant::bop_models_from_yaml(text, "fuzz");
+  } catch (const sextant::Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+/// What is accepted must also be written and accepted again, with as many objects.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto first = read({reinterpret_cast<const char*>(data), size});
+  if (!first || first->empty()) return 0;
+  const auto second = read(sextant::bop_models_to_json(*first).dump());
+  if (!second || second->size() != first->size()) std::abort();
+  return 0;
+}
