@@ -138,7 +138,8 @@ TEST(SampleMesh, KeepsSamplesApartAndLeavesNoGaps) {
   EXPECT_LT(static_cast<double>(samples.size()), 0.70 * 1257);
   EXPECT_GT(static_cast<double>(samples.size()), 0.55 * 1257);
   int free = 0;
-  for (const Vec3f& p : sample_mesh(Context::cpu(), ball, 2000, {.seed = 9}).points.host()) {
+  const MeshSamples probes = sample_mesh(Context::cpu(), ball, 2000, {.seed = 9});
+  for (const Vec3f& p : probes.points.host()) {
     free += nearest_m(samples.points.host(), p) > kSpacing;
   }
   EXPECT_LT(free, 60);
