@@ -12,6 +12,7 @@
 #include "sextant/synth/catalogue.h"
 #include "tests/end_to_end/command_line.h"
 #include "tests/meshes.h"
+#include "tests/minutes_under_sanitizers.h"
 #include "tests/shared_data.h"
 
 namespace sextant {
@@ -209,6 +210,7 @@ struct RealCase {
 };
 
 TEST_F(LearnCli, LearnsRealModelsInOneCommandEach) {
+  SEXTANT_MINUTES_UNDER_SANITIZERS();
   const auto root = testing::shared_data("library_meshes");
   if (!root) GTEST_SKIP() << "the captured data is not here";
   const std::string data = std::filesystem::absolute(root->parent_path()).string() + "/";

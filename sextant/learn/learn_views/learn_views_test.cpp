@@ -15,6 +15,7 @@
 #include "sextant/synth/catalogue.h"
 #include "tests/devices.h"
 #include "tests/error_message.h"
+#include "tests/minutes_under_sanitizers.h"
 #include "tests/shared_data.h"
 
 namespace sextant {
@@ -147,6 +148,7 @@ TEST(LearnViews, SameBitsForAnyNumberOfThreads) {
 /// A smooth animal whose sides are mirror images, a box that is nearly its own half turn, a cube
 /// and a face: views are joined at their true poses or refused.
 TEST(LearnViews, NeverMergesWronglyTurnedViews) {
+  SEXTANT_MINUTES_UNDER_SANITIZERS();
   const std::pair<const char*, int> kinds[] = {
       {"tasmanian_devil", 12}, {"speaker", 12}, {"cube", 8}, {"mask", 16}};
   for (const auto& [name, count] : kinds) {
@@ -230,6 +232,7 @@ TEST(LearnViews, OneClearLineWhereViewsCannotBeJoined) {
 
 /// The real bunny, with masks or without, poses withheld.
 TEST(LearnViews, TheRealBunnyWithPosesWithheld) {
+  SEXTANT_MINUTES_UNDER_SANITIZERS();
   const auto folder = testing::shared_data("bunny_rgbd_turntable");
   if (!folder) GTEST_SKIP() << "bunny_rgbd_turntable is not here";
   ViewsFolderOptions options;

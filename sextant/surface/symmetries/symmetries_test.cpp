@@ -11,6 +11,7 @@
 #include "sextant/geometry/sample_mesh.h"
 #include "sextant/io/geometry_file.h"
 #include "tests/devices.h"
+#include "tests/minutes_under_sanitizers.h"
 #include "tests/shared_data.h"
 #include "tests/solids.h"
 
@@ -142,6 +143,7 @@ double worst_miss_m(const Solid& solid, const Symmetries& found, std::size_t cor
 }
 
 TEST(FindSymmetries, FindsTheGroupsOfSolidsInAnyPose) {
+  SEXTANT_MINUTES_UNDER_SANITIZERS();
   const std::uint64_t seed = testing::seed_of_test();
   std::uint64_t item = 0;
   for (const KnownSolid& known : known_solids()) {
@@ -158,6 +160,7 @@ TEST(FindSymmetries, FindsTheGroupsOfSolidsInAnyPose) {
 }
 
 TEST(FindSymmetries, NoiseOfHalfAPercentChangesNothing) {
+  SEXTANT_MINUTES_UNDER_SANITIZERS();
   const std::uint64_t seed = testing::seed_of_test();
   std::uint64_t item = 0;
   for (const KnownSolid& known : known_solids()) {
@@ -257,6 +260,7 @@ struct CapturedObject {
 
 /// What one sees when one turns them: boxes, cans, a paper cup and bodies without symmetry.
 TEST(FindSymmetries, HoldsOnCapturedObjects) {
+  SEXTANT_MINUTES_UNDER_SANITIZERS();
   const CapturedObject objects[] = {
       {"densely_packed_bins/models/dove_mesh.obj", 1, 3, 0},
       {"densely_packed_bins/models/toothpaste_points.ply", 1, 3, 0},
