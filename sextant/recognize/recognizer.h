@@ -23,9 +23,9 @@ struct RecognizeOptions {
   float normal_radius_m = 0.008f;  ///< of the plane that is fitted for a normal
   float plane_share = 0.3f;  ///< of the points that one plane must hold to be left out of votes
   int reference_step = 8;    ///< of the sampled points every so many propose poses
-  int clusters = 250;        ///< of an object's poses that are compared with the frame
+  int clusters = 3000;       ///< of an object's poses that are compared with the frame
   int refined = 120;         ///< of these that are refined and verified
-  int polished = 10;         ///< of these that are slid along what refinement leaves free
+  int polished = 40;         ///< of these that are slid along what refinement leaves free
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
@@ -62,6 +62,10 @@ struct VerificationTerms {
   /// Length of the seams at which the measured surface leaves the object's without a step, over the
   /// outline's: that of a pose that sinks into another body or sticks out of it.
   float departs = 0;
+  /// The logarithm of how much nearer the measured depths are to the object than to the plane, and
+  /// to the quadratic surface, that fits them best: 0 where these explain them as well.
+  float plane_gain = 0;
+  float bend_gain = 0;
   float outline = 0;      ///< cells of the outline
   float confirmed = 0;    ///< share of the outline's cells where the measured surface ends too
   float continues = 0;    ///< ... goes on
@@ -69,7 +73,36 @@ struct VerificationTerms {
   float crease = 0;       ///< ... turns into another surface, as where an object stands on a table
   float hidden = 0;       ///< ... vanishes behind something nearer
   float unknown = 0;      ///< ... is not measured
+  float edge_offset = 1;  ///< mean distance of edges found from the outline, over the walk's length
+  float weakest = 1;  ///< deviation along the direction that is known least, over the diameter
 };
+
+/// Calls visit(name, value) for each term.
+template <class Visitor>
+void for_each_term(const VerificationTerms& t, Visitor&& visit) {
+  visit("pixels", t.pixels);
+  visit("supported", t.supported);
+  visit("violated", t.violated);
+  visit("occluded", t.occluded);
+  visit("no_data", t.no_data);
+  visit("outside", t.outside);
+  visit("normals", t.normals);
+  visit("residual", t.residual);
+  visit("flatness", t.flatness);
+  visit("extent", t.extent);
+  visit("departs", t.departs);
+  visit("plane_gain", t.plane_gain);
+  visit("bend_gain", t.bend_gain);
+  visit("outline", t.outline);
+  visit("confirmed", t.confirmed);
+  visit("continues", t.continues);
+  visit("falls_short", t.falls_short);
+  visit("crease", t.crease);
+  visit("hidden", t.hidden);
+  visit("unknown", t.unknown);
+  visit("edge_offset", t.edge_offset);
+  visit("weakest", t.weakest);
+}
 
 /// An object found, or a pose that was considered and rejected.
 struct Detection {

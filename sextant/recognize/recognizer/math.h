@@ -48,15 +48,22 @@ struct OutlineStep {
   bool normals_agree = false;
 };
 
-/// Decides by the steps from `reach` inside the outline (step 0, with the rendered depth expected)
-/// to `reach` outside it (step 2 reach). The end of the measured surface is the interval from the
-/// last step on it to the first that is measured off it; holes widen it. `slack` steps more or less
-/// than the outline are the sensor's.
+/// What a walk across the outline finds.
+struct OutlineEnd {
+  OutlineState state = OutlineState::kUnknown;
+  bool is_edge = false;  ///< whether the measured surface was seen to end, before something farther
+  float offset = 0;      ///< of that end from the outline in steps, outwards
+};
+
+/// Decides by the steps from `reach` inside the outline (step -reach, with the rendered depth
+/// expected) to `reach` outside it. The end of the measured surface is the interval from the last
+/// step on it to the first that is measured off it; holes widen it. `slack` steps more or less than
+/// the outline are the sensor's.
 template <class StepAt>
-SEXTANT_HD OutlineState outline_state(int reach, int slack, float tolerance_m, float jump_m,
-                                      StepAt&& step_at) {
+SEXTANT_HD OutlineEnd outline_end(int reach, int slack, float tolerance_m, float jump_m,
+                                  StepAt&& step_at) {
   // From the outline inwards to where the surface is the object's.
-  int inside = -1;
+  int inside = -1, first_behind = -1;
   int behind = 0, before = 0;
   float last_m = NAN;
   for (int back = 0; back <= reach; ++back) {
@@ -68,18 +75,24 @@ SEXTANT_HD OutlineState outline_state(int reach, int slack, float tolerance_m, f
       last_m = step.measured_m;
       break;
     }
-    if (off > 0)
+    if (off > 0) {
       ++behind;
-    else
+      first_behind = back;
+    } else {
       ++before;
+    }
   }
   if (inside < 0) {
-    if (behind == 0 && before == 0) return OutlineState::kUnknown;
-    return behind >= before ? OutlineState::kFallsShort : OutlineState::kHidden;
+    if (behind == 0 && before == 0) return {};
+    return {behind >= before ? OutlineState::kFallsShort : OutlineState::kHidden};
   }
+  // Between the last step on the surface and the nearest that is measured behind it.
+  const bool ends_inside = behind > 0 && behind >= before;
   if (inside > slack) {
-    if (behind > slack && behind >= before) return OutlineState::kFallsShort;
-    if (before > slack) return OutlineState::kHidden;
+    if (behind > slack && ends_inside) {
+      return {OutlineState::kFallsShort, true, -0.5f * static_cast<float>(inside + first_behind)};
+    }
+    if (before > slack) return {OutlineState::kHidden};
   }
   int last_on = -inside;
   for (int out = 1; out <= reach; ++out) {
@@ -89,16 +102,21 @@ SEXTANT_HD OutlineState outline_state(int reach, int slack, float tolerance_m, f
     const float allowed =
         tolerance_m * (1 + 0.5f * static_cast<float>(out) / static_cast<float>(reach));
     if (std::abs(off) <= allowed) {
-      if (out > slack && !step.normals_agree) return OutlineState::kCrease;
+      if (out > slack && !step.normals_agree) return {OutlineState::kCrease};
       last_on = out;
       last_m = step.measured_m;
       continue;
     }
-    if (last_on > slack) return OutlineState::kContinues;
-    if (std::abs(step.measured_m - last_m) <= jump_m) return OutlineState::kCrease;
-    return off > 0 ? OutlineState::kConfirmed : OutlineState::kHidden;
+    const bool is_step = std::abs(step.measured_m - last_m) > jump_m;
+    // The end lies anywhere after the last step on the surface and before this one.
+    const float low = static_cast<float>(last_on), high = static_cast<float>(out - 1);
+    const float offset = clamp(0.0f, low, max_of(low, high));
+    if (last_on > slack) return {OutlineState::kContinues, is_step && off > 0, offset};
+    if (!is_step) return {OutlineState::kCrease};
+    return off > 0 ? OutlineEnd{OutlineState::kConfirmed, true, offset}
+                   : OutlineEnd{OutlineState::kHidden};
   }
-  return last_on > slack ? OutlineState::kContinues : OutlineState::kUnknown;
+  return {last_on > slack ? OutlineState::kContinues : OutlineState::kUnknown};
 }
 
 }  // namespace sextant::detail::recognizer

@@ -125,7 +125,7 @@ Model make_model(const Context& context, const LearnedObject& object,
   Model model;
   model.name = object.name;
   model.diameter_m = static_cast<float>(object.diameter_m);
-  if (object.samples.points.empty()) {
+  if (object.samples.points.empty() || getenv("RESAMPLE")) {
     ModelSamples samples = sample_model(context, object.mesh);
     if (!(model.diameter_m > 0)) model.diameter_m = static_cast<float>(samples.diameter_m);
     model.leaf_m = samples.leaf_m;
@@ -149,6 +149,8 @@ Model make_model(const Context& context, const LearnedObject& object,
   for (const Vec3f& p : model.pairs.points.host()) sum += cast<double>(p);
   model.centre = cast<float>(sum / static_cast<double>(model.pairs.points.size()));
   model.symmetries = motions_of(object.shape_symmetries, kTurns);
+  const std::size_t axes = object.shape_symmetries.continuous.size();
+  model.free_turns = axes == 0 ? 0 : axes == 1 ? 1 : 3;
   const bool few =
       object.mesh.triangles.size() > 0 && object.mesh.triangles.size() <= kFewTriangles;
   if (few) {

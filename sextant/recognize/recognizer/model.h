@@ -16,6 +16,7 @@ struct Model {
   Vec3f centre;                     ///< mean of its samples, or where its axes of symmetry meet
   PointPairModel pairs;             ///< with its samples
   std::vector<Rigid3f> symmetries;  ///< with the identity; continuous ones in steps
+  int free_turns = 0;               ///< directions in which a turn changes nothing: 0, 1 or 3
   TriangleMesh render_mesh;         ///< few triangles, closed where the object's mesh is
 };
 

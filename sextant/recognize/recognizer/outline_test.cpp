@@ -13,10 +13,14 @@ constexpr float kTolerance = 0.003f, kJump = 0.006f;
 
 /// A walk over a surface at 1 m whose object ends at step 0; `measured` gives the depth at a step.
 template <class Measured>
-OutlineState walk(const Measured& measured, bool normals_agree = true) {
-  return outline_state(kReach, kSlack, kTolerance, kJump, [&](int out) {
+OutlineEnd end_of(const Measured& measured, bool normals_agree = true) {
+  return outline_end(kReach, kSlack, kTolerance, kJump, [&](int out) {
     return OutlineStep{measured(out), 1.0f, normals_agree};
   });
+}
+template <class Measured>
+OutlineState walk(const Measured& measured, bool normals_agree = true) {
+  return end_of(measured, normals_agree).state;
 }
 
 TEST(Outline, EndsWhereTheObjectEnds) {
@@ -57,6 +61,21 @@ TEST(Outline, HolesWidenTheEnd) {
   EXPECT_EQ(walk(hole(-4, 5, 1.3f)), OutlineState::kConfirmed);  // holes alone: it may end there
   EXPECT_EQ(walk(hole(1, 99, 0)), OutlineState::kUnknown);
   EXPECT_EQ(walk(hole(-99, 99, 0)), OutlineState::kUnknown);
+}
+
+TEST(Outline, TellsWhereTheEdgeIs) {
+  for (int last = -6; last <= 6; ++last) {
+    const OutlineEnd end = end_of([=](int out) { return out <= last ? 1.0f : 1.3f; });
+    EXPECT_TRUE(end.is_edge) << last;
+    EXPECT_NEAR(end.offset, static_cast<float>(last), 0.51f);
+  }
+  // Where holes hide the end, the outline may be right.
+  const OutlineEnd hidden =
+      end_of([](int out) { return out < -3 ? 1.0f : out <= 3 ? NAN : 1.3f; });
+  EXPECT_TRUE(hidden.is_edge);
+  EXPECT_EQ(hidden.offset, 0);
+  EXPECT_FALSE(end_of([](int) { return 1.0f; }).is_edge);
+  EXPECT_FALSE(end_of([](int out) { return out <= 0 ? 1.0f : 0.8f; }).is_edge);
 }
 
 TEST(Outline, PlanesAreFollowedOutside) {

@@ -7,6 +7,7 @@
 
 namespace sextant::detail::recognizer {
 
+
 bool same_pose(const Model& model, const Rigid3f& a, const Rigid3f& b, float distance_m,
                float angle_rad) {
   // The rotation a⁻¹ b has the angle whose cosine is (trace - 1) / 2.
@@ -67,14 +68,15 @@ std::vector<Hypothesis> cluster(const Model& model, std::vector<Hypothesis> pose
   return clusters;
 }
 
-float visible_agreement(const SceneFrame& scene, const Model& model, const Rigid3f& pose) {
+float visible_agreement(const SceneFrame& scene, const Model& model, const Rigid3f& pose,
+                        int step) {
   constexpr float kFacing = 0.15f;  // cosine to the ray below which a sample shows its edge
   constexpr float kNormals = 0.7f;  // cosine of 45°
   const std::span<const Vec3f> points = model.pairs.points.host();
   const std::span<const Vec3f> normals = model.pairs.normals.host();
   const float reach = std::max(0.05f * model.diameter_m, 0.003f);
   float facing = 0, shown = 0, seen_through = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (std::size_t i = 0; i < points.size(); i += static_cast<std::size_t>(step)) {
     const Vec3f x = pose * points[i];
     const Vec3f n = pose.rotation * normals[i];
     if (!(x.z > 0) || -dot(n, x) < kFacing * norm(x)) continue;

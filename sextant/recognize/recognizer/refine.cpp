@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/recognize/recognizer/refine.h"
 
+#include <algorithm>
+
+#include "sextant/core/cholesky.h"
+
 namespace sextant::detail::recognizer {
 
 namespace {
 
 constexpr double kLeastInformation = 1e-4;
 constexpr std::int64_t kMostSamples = 400;
+constexpr double kMostStep = 0.05;  // of the diameter: one step never leaves the neighbourhood
 
-}  // namespace
-
+/// The equations of the samples that find a partner within the gate.
 PoseEquations<double> pose_equations(const SceneFrame& scene, const Model& model,
                                      const Rigid3d& pose, double gate_m) {
   constexpr float kFacing = 0.05f;
@@ -40,12 +44,28 @@ PoseEquations<double> pose_equations(const SceneFrame& scene, const Model& model
   return equations;
 }
 
-Refined refine(const SceneFrame& scene, const Model& model, const Rigid3f& start) {
+/// Moves a pose by a twist about the object's centre, which is shortened to the longest step. How
+/// far it went comes back in metres at half a diameter from the centre.
+double step(const Model& model, Twist3<double> twist, Rigid3d& pose) {
+  const double diameter = model.diameter_m;
+  const double size =
+      std::sqrt(norm_sq(twist.v_m) + norm_sq(twist.omega_rad) * 0.25 * diameter * diameter);
+  const double most = kMostStep * diameter;
+  if (size > most) {
+    twist.v_m = twist.v_m * (most / size);
+    twist.omega_rad = twist.omega_rad * (most / size);
+  }
+  pose = renormalized(motion_about(twist, pose * cast<double>(model.centre)) * pose);
+  return std::min(size, most);
+}
+
+}  // namespace
+
+Rigid3d refine(const SceneFrame& scene, const Model& model, const Rigid3f& start) {
   constexpr double kGates[] = {0.10, 0.06, 0.03};
   constexpr int kIterations = 8;
   const double diameter = model.diameter_m;
-  Refined result{cast<double>(start), {}, {}};
-  Rigid3d& pose = result.camera_from_object;
+  Rigid3d pose = cast<double>(start);
   for (const double share : kGates) {
     const Vec3d centre = pose * cast<double>(model.centre);
     const double sigma = scene.noise.sigma_m(static_cast<float>(centre.z));
@@ -54,22 +74,30 @@ Refined refine(const SceneFrame& scene, const Model& model, const Rigid3f& start
       const PoseEquations<double> equations = pose_equations(scene, model, pose, gate);
       if (equations.count < 10) break;
       const PoseDirections along = pose_directions(equations, 0.5 * diameter);
-      Twist3<double> twist = solve_pose_step(equations, along, kLeastInformation);
-      const double size =
-          std::sqrt(norm_sq(twist.v_m) + norm_sq(twist.omega_rad) * 0.25 * diameter * diameter);
-      const double most = 0.05 * diameter;  // one step never leaves the neighbourhood
-      if (size > most) {
-        twist.v_m = twist.v_m * (most / size);
-        twist.omega_rad = twist.omega_rad * (most / size);
-      }
-      pose = renormalized(motion_about(twist, pose * cast<double>(model.centre)) * pose);
-      if (size < 2e-4 * diameter) break;
+      const Twist3<double> twist = solve_pose_step(equations, along, kLeastInformation);
+      if (step(model, twist, pose) < 2e-4 * diameter) break;
     }
   }
-  result.centre = pose * cast<double>(model.centre);
-  const double sigma = scene.noise.sigma_m(static_cast<float>(result.centre.z));
-  result.equations = pose_equations(scene, model, pose, std::max(0.03 * diameter, 4 * sigma));
-  return result;
+  return pose;
+}
+
+Rigid3d outline_step(const Model& model, const Rigid3d& pose,
+                     const PoseEquations<double>& equations) {
+  constexpr double kUnsure = 0.03;  // of the diameter, that a pose is expected to be off
+  const double diameter = model.diameter_m;
+  SymN<double, 6> h = equations.hessian;
+  for (int i = 0; i < 6; ++i) {
+    const double deviation = kUnsure * (i < 3 ? 2.0 : diameter);  // at half a diameter
+    h.at(i, i) += 1 / (deviation * deviation);
+  }
+  const Cholesky<double, 6> factors = cholesky(h);
+  if (!factors.ok) return pose;
+  double x[6];
+  for (int i = 0; i < 6; ++i) x[i] = -equations.gradient[i];
+  factors.solve(x);
+  Rigid3d moved = pose;
+  step(model, {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}, moved);
+  return moved;
 }
 
 }  // namespace sextant::detail::recognizer

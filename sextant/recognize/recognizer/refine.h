@@ -6,19 +6,13 @@
 
 namespace sextant::detail::recognizer {
 
-/// What refinement found, with the equations at the end about the object's centre.
-struct Refined {
-  Rigid3d camera_from_object;
-  PoseEquations<double> equations;
-  Vec3d centre;  ///< of the object in the camera's frame
-};
-
 /// Projective point-to-plane ICP: samples are projected into the depth map, and the planes at their
 /// pixels draw them in, from a gate of a tenth of the diameter down to 3 %, with Tukey's weights.
-Refined refine(const SceneFrame& scene, const Model& model, const Rigid3f& start);
+Rigid3d refine(const SceneFrame& scene, const Model& model, const Rigid3f& start);
 
-/// The equations of one pose with the last gate.
-PoseEquations<double> pose_equations(const SceneFrame& scene, const Model& model,
-                                     const Rigid3d& pose, double gate_m);
+/// One step towards where depths and edges want a pose (compare.h), at most a twentieth of the
+/// diameter.
+Rigid3d outline_step(const Model& model, const Rigid3d& pose,
+                     const PoseEquations<double>& equations);
 
 }  // namespace sextant::detail::recognizer

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/recognize/recognizer/select.h"
+
+#include <algorithm>
+
+#include "sextant/recognize/recognizer/acceptance.h"
+
+namespace sextant::detail::recognizer {
+
+namespace {
+
+constexpr double kOverlap = 0.5;  // of a pose's pixels that a better one may explain
+
+/// The inverse of the information, where directions that nothing tells have the object's size.
+std::array<double, 36> covariance_of(const Model& model, const PoseEquations<double>& equations) {
+  const PoseDirections along = pose_directions(equations, 0.5 * model.diameter_m);
+  const SymN<double, 6> c = pose_covariance(equations, along, 1, 1, 0, model.diameter_m);
+  std::array<double, 36> full{};
+  for (int i = 0; i < 6; ++i) {
+    for (int j = 0; j < 6; ++j) full[static_cast<std::size_t>(6 * i + j)] = c.at(i, j);
+  }
+  return full;
+}
+
+/// What speaks most against a pose.
+std::string reason_of(const VerificationTerms& t) {
+  if (t.supported * t.pixels < 30) return "too little of it is seen";
+  const float seen = t.supported + t.violated;
+  const float known = t.confirmed + t.continues + t.falls_short + t.crease;
+  if (t.violated > 0.3f * seen) return "the sensor sees through it";
+  if (t.continues > 0.35f * known) return "the surface goes on beyond its outline";
+  if (t.falls_short > 0.35f * known) return "the surface ends before its outline";
+  if (t.normals < 0.5f) return "the surface is inclined otherwise";
+  if (t.occluded > 0.6f) return "too much of it is hidden";
+  return "the evidence is too weak";
+}
+
+/// Pixels of the given map under those of the scene frame, ascending.
+std::vector<std::int32_t> given_pixels(const SceneFrame& scene,
+                                       const std::vector<std::int32_t>& pixels) {
+  std::vector<std::int32_t> given;
+  for (const std::int32_t pixel : pixels) {
+    const int u = pixel % scene.camera.width * scene.averaged;
+    const int v = pixel / scene.camera.width * scene.averaged;
+    for (int y = 0; y < scene.averaged; ++y) {
+      for (int x = 0; x < scene.averaged; ++x) {
+        given.push_back((v + y) * scene.given_width + u + x);
+      }
+    }
+  }
+  std::sort(given.begin(), given.end());
+  return given;
+}
+
+}  // namespace
+
+Explanation explanation(const Model& model, std::int32_t object_index,
+                        const Rigid3d& camera_from_object, Compared compared) {
+  const VerificationTerms& terms = compared.terms;
+  Explanation result;
+  Detection& found = result.found;
+  found.object = model.name;
+  found.object_index = object_index;
+  found.camera_from_object = camera_from_object;
+  found.score = probability(acceptance_logit(terms));
+  found.covariance = covariance_of(model, compared.equations);
+  found.visible = terms.supported;
+  found.occluded = terms.occluded;
+  found.symmetric = model.symmetries.size() > 1;
+  found.terms = terms;
+  result.pixels = std::move(compared.pixels);
+  return result;
+}
+
+void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool,
+            Recognition& recognition) {
+  std::stable_sort(pool.begin(), pool.end(), [](const Explanation& a, const Explanation& b) {
+    return a.found.score > b.found.score;
+  });
+  std::vector<std::int32_t> owner(
+      static_cast<std::size_t>(scene.camera.width) * static_cast<std::size_t>(scene.camera.height),
+      -1);
+  for (Explanation& entry : pool) {
+    Detection& found = entry.found;
+    std::size_t taken = 0;
+    std::int32_t by = -1;
+    for (const std::int32_t pixel : entry.pixels) {
+      const std::int32_t who = owner[static_cast<std::size_t>(pixel)];
+      if (who < 0) continue;
+      ++taken;
+      by = who;
+    }
+    if (!(found.score >= accept)) {
+      found.reason = reason_of(found.terms);
+    } else if (static_cast<double>(taken) > kOverlap * static_cast<double>(entry.pixels.size())) {
+      found.reason = "a better pose explains the same pixels: " +
+                     recognition.detections[static_cast<std::size_t>(by)].object;
+    }
+    if (!found.reason.empty()) {
+      recognition.rejected.push_back(std::move(found));
+      continue;
+    }
+    const auto number = static_cast<std::int32_t>(recognition.detections.size());
+    std::vector<std::int32_t> own;
+    for (const std::int32_t pixel : entry.pixels) {
+      std::int32_t& who = owner[static_cast<std::size_t>(pixel)];
+      if (who >= 0) continue;
+      who = number;
+      own.push_back(pixel);
+    }
+    found.pixels = given_pixels(scene, own);
+    recognition.detections.push_back(std::move(found));
+  }
+}
+
+}  // namespace sextant::detail::recognizer

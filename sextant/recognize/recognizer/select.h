@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/recognize/recognizer/compare.h"
+#include "sextant/recognize/recognizer/model.h"
+
+namespace sextant::detail::recognizer {
+
+/// A pose with its score, and the pixels of the scene frame that it explains.
+struct Explanation {
+  Detection found;
+  std::vector<std::int32_t> pixels;
+};
+
+/// What is told of a verified pose.
+Explanation explanation(const Model& model, std::int32_t object_index,
+                        const Rigid3d& camera_from_object, Compared compared);
+
+/// From the highest score down: what is sure enough and explains enough that nothing better does is
+/// a detection, the rest is rejected with the reason.
+void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool,
+            Recognition& recognition);
+
+}  // namespace sextant::detail::recognizer
