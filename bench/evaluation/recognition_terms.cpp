@@ -2,7 +2,10 @@
 // Runs the recogniser over data sets in the layout of BOP and tells where right poses are lost, and
 // what the verification says of every pose, right and wrong: what fit_terms fits the score to.
 //
-//   recognition_terms [--workers N] [--half even|odd|all] [--most N] [--terms FILE] SET=LIBRARY...
+//   recognition_terms [--workers N] [--half even|odd|all] [--most N] [--terms FILE] [--verbose]
+//                     SET[=LIBRARY]...
+//
+// Without a library the models of the set are taken as they are.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -87,6 +90,27 @@ Set read_set(const fs::path& folder) {
   return set;
 }
 
+/// The models of a set as a library without features has them.
+std::vector<LearnedObject> objects_of(const Set& set, const fs::path& folder) {
+  std::vector<LearnedObject> objects;
+  for (const BopModel& model : read_bop_models(folder / "models" / "models_info.json")) {
+    LearnedObject object;
+    object.name = bop_name(model.id);
+    object.bop_id = model.id;
+    object.mesh = read_ply(bop_mesh_file(folder / "models", model.id), {.unit_m = 0.001});
+    // A cloud gets the triangles that errors are measured with.
+    if (object.mesh.triangles.empty()) {
+      const TriangleMesh& drawn = set.models.at(model.id).mesh;
+      object.mesh.vertices.points = copy(Context::cpu(), drawn.vertices.points);
+      object.mesh.triangles = copy(Context::cpu(), drawn.triangles);
+    }
+    object.diameter_m = model.diameter_m;
+    object.shape_symmetries = model.symmetries;
+    objects.push_back(std::move(object));
+  }
+  return objects;
+}
+
 struct Truth {
   int object = 0;
   Rigid3d pose;
@@ -107,18 +131,15 @@ int main(int argc, char** argv) {
     else if (word == "--only") arguments.only = next();
     else if (word == "--verbose") arguments.verbose = true;
     else {
-      const std::size_t sign = word.find('=');
-      if (sign == std::string::npos) {
-        std::fprintf(stderr, "recognition_terms: %s is no SET=LIBRARY\n", word.c_str());
-        return 2;
-      }
-      arguments.sets.push_back({word.substr(0, sign), word.substr(sign + 1)});
+      const std::size_t sign = std::min(word.find('='), word.size());
+      arguments.sets.push_back(
+          {word.substr(0, sign), sign < word.size() ? word.substr(sign + 1) : ""});
     }
   }
   std::ofstream table;
   if (!arguments.terms.empty()) {
     table.open(arguments.terms);
-    table << "set,scene,image,object,label,error,unlisted,accepted,score,visible_truth";
+    table << "set,scene,image,object,label,error,unlisted,accepted,score,visible,x,y,z,diameter";
     for_each_term(VerificationTerms{}, [&](const char* name, float) { table << ',' << name; });
     table << '\n';
   }
@@ -128,13 +149,17 @@ int main(int argc, char** argv) {
   for (const auto& [folder, library_file] : arguments.sets) {
     Set set = read_set(folder);
     std::vector<LearnedObject> objects;
-    ObjectParts parts = ObjectParts::none();
-    parts.mesh = parts.samples = true;
-    Library(library_file, LibraryAccess::kRead)
-        .load_all(side_by_side, parts, {{}, [&](std::int64_t, LearnedObject object) {
-                                          set.object_ids.push_back(object.bop_id);
-                                          objects.push_back(std::move(object));
-                                        }});
+    if (library_file.empty()) {
+      objects = objects_of(set, folder);
+    } else {
+      ObjectParts parts = ObjectParts::none();
+      parts.mesh = parts.samples = true;
+      Library(library_file, LibraryAccess::kRead)
+          .load_all(side_by_side, parts, {{}, [&](std::int64_t, LearnedObject object) {
+                                            objects.push_back(std::move(object));
+                                          }});
+    }
+    for (const LearnedObject& object : objects) set.object_ids.push_back(object.bop_id);
     const Recognizer recognizer(Context::cpu(1), objects);
     struct Frame {
       const BopScene* scene;
@@ -224,7 +249,10 @@ int main(int argc, char** argv) {
           line += text;
         }
         rows << set.name << ',' << scene->id << ',' << image->id << ',' << object << ',' << label
-             << ',' << least << ',' << unlisted << ',' << accepted << ',' << d.score << ',' << 0;
+             << ',' << least << ',' << unlisted << ',' << accepted << ',' << d.score << ',' << d.visible;
+        const EvaluatedModel& model = set.models.at(object);
+        const Vec3d middle = d.camera_from_object * model.middle_m;
+        rows << ',' << middle.x << ',' << middle.y << ',' << middle.z << ',' << model.diameter_m;
         for_each_term(d.terms, [&](const char*, float value) { rows << ',' << value; });
         rows << '\n';
       };

@@ -17,7 +17,7 @@ namespace sextant {
 /// sensor's noise, so that one setting serves small and large objects.
 struct RecognizeOptions {
   float accept = 0.5f;             ///< least score of a detection
-  float noise_per_m = 1.5e-3f;     ///< the sensor's deviation of 1/z
+  float noise_per_m = 0;           ///< the sensor's deviation of 1/z; 0 finds it in the frame
   float noise_floor_m = 0.0005f;   ///< what its depth errs by even when near
   float pitch_m = 0.0012f;         ///< finer maps are averaged to pixels of about this size
   float normal_radius_m = 0.008f;  ///< of the plane that is fitted for a normal
@@ -30,7 +30,7 @@ struct RecognizeOptions {
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
     visit("accept", self.accept, "least score of a detection", Range{0, 1});
-    visit("noise_per_m", self.noise_per_m, "deviation of 1/z of the sensor", Range{0, 0.1});
+    visit("noise_per_m", self.noise_per_m, "deviation of 1/z of the sensor; 0 finds it in the frame", Range{0, 0.1});
     visit("noise_floor_m", self.noise_floor_m, "what depth errs by even when near", Range{0, 0.1});
     visit("pitch_m", self.pitch_m, "finer maps are averaged to about this pixel size",
           Range{0, 0.1});

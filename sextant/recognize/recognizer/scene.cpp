@@ -7,6 +7,7 @@
 #include "sextant/core/for_each.h"
 #include "sextant/core/random.h"
 #include "sextant/depth/deproject.h"
+#include "sextant/surface/noise/frame_noise.h"
 #include "sextant/surface/normals.h"
 
 namespace sextant::detail::recognizer {
@@ -17,6 +18,9 @@ constexpr float kSameSurface = 0.02f;  // share of the depth within which pixels
 constexpr float kPlaneSigmas = 4;      // off a plane within which a point belongs to it
 constexpr float kLeastPixels = 20;     // that an object is wide
 constexpr float kPlaneFloor_m = 0.006f;
+constexpr float kMostNoise = 0.04f;  // of an object's diameter, that its depths may err by
+// What sensors err by; a frame of nothing but clutter, or a rendered one, tells something else.
+constexpr float kLeastNoise_per_m = 3e-4f, kMostNoise_per_m = 5e-3f;
 
 bool is_depth(float z) { return std::isfinite(z) && z > 0; }
 
@@ -126,6 +130,22 @@ void mark_dominant_plane(SceneFrame& scene, float share) {
   }
 }
 
+/// The noise that the options give, or else the frame's own.
+DepthNoise noise_of(const Context& context, const SceneFrame& scene,
+                    const RecognizeOptions& options) {
+  DepthNoise result;
+  result.floor_m = options.noise_floor_m;
+  Workspace workspace;
+  const noise::FrameNoise* found = noise::estimate_frame_noise(
+      context, scene.points, {.sigma_per_m = options.noise_per_m, .grain_px = 1}, workspace);
+  for (int k = 0; k < noise::kDepthBins; ++k) {
+    result.per_m[k] = options.noise_per_m > 0
+                          ? options.noise_per_m
+                          : clamp(found->sigma_per_m[k], kLeastNoise_per_m, kMostNoise_per_m);
+  }
+  return result;
+}
+
 }  // namespace
 
 SceneFrame prepare_scene(const Context& context, ImageView<const float> depth_m,
@@ -135,7 +155,6 @@ SceneFrame prepare_scene(const Context& context, ImageView<const float> depth_m,
           "camera: has lens distortion; undistort the depth map first (sextant depth)");
   require_same_size(context, depth_m, camera, "depth_m", "camera");
   SceneFrame scene;
-  scene.noise = {options.noise_per_m, options.noise_floor_m};
   scene.given_width = depth_m.width;
   scene.median_depth_m = median_of(depth_m);
   const double native_m = scene.median_depth_m / camera.fx_px;
@@ -172,6 +191,7 @@ SceneFrame prepare_scene(const Context& context, ImageView<const float> depth_m,
   working.cy_px = (camera.cy_px - shift) / side;
   Cloud cloud = deproject(context, scene.depth_m, working);
   scene.points = Image<Vec3f>(std::move(cloud.points), width, height);
+  scene.noise = noise_of(context, scene, options);
   const double pitch_m = native_m * side;
   NormalsOptions normals;
   normals.radius_px =
@@ -201,6 +221,7 @@ PointSamples sample_scene(const Context& context, const SceneFrame& scene, float
           static_cast<std::size_t>(u);
       if (scene.on_plane[i] || !is_finite(points[i]) || !is_finite(normals[i])) continue;
       if (points[i].z > farthest_m) continue;
+      if (scene.noise.sigma_m(points[i].z) > kMostNoise * diameter_m) continue;
       p.push_back(points[i]);
       n.push_back(normals[i]);
     }

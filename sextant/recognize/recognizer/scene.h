@@ -7,14 +7,17 @@
 #include "sextant/descriptor/point_samples.h"
 #include "sextant/geometry/camera.h"
 #include "sextant/recognize/recognizer.h"
+#include "sextant/surface/noise/levels.h"
 
 namespace sextant::detail::recognizer {
 
-/// What depth errs by.
+/// What depth errs by: the deviation of 1/z at every depth, and what is left even when near.
 struct DepthNoise {
-  float per_m = 0;
+  float per_m[noise::kDepthBins] = {};
   float floor_m = 0;
-  SEXTANT_HD float sigma_m(float z) const { return floor_m + per_m * z * z; }
+  SEXTANT_HD float sigma_m(float z) const {
+    return floor_m + per_m[noise::depth_bin(z)] * z * z;
+  }
 };
 
 /// A depth map made ready: averaged to the working pitch, with points and normals.
