@@ -51,6 +51,7 @@ struct Frame {
 /// Objects with the samples that each sees in the frame.
 struct Objects {
   std::vector<PointPairModel> models;
+  std::vector<SampleScale> scales;
   std::vector<Vec3f> points, normals;
   std::vector<std::int32_t> first{0};
 
@@ -64,9 +65,9 @@ struct Objects {
       const ModelSamples model = sample_model(cpu, make_object(kNames[i % std::size(kNames)]));
       models.push_back(make_point_pair_model(cpu, model.samples.points, model.samples.normals,
                                              model.diameter_m, options));
+      scales.push_back({kLeaf * static_cast<float>(model.diameter_m)});
       const PointSamples scene =
-          sample_points(cpu, frame.points, frame.normals,
-                        {.leaf_m = kLeaf * static_cast<float>(model.diameter_m)});
+          sample_points(cpu, frame.points, frame.normals, {.leaf_m = scales.back().leaf_m});
       points.insert(points.end(), scene.points.host().begin(), scene.points.host().end());
       normals.insert(normals.end(), scene.normals.host().begin(), scene.normals.host().end());
       first.push_back(static_cast<std::int32_t>(points.size()));
@@ -77,6 +78,34 @@ struct Objects {
 std::string where(const Context& context) {
   return context.is_cpu() ? " (" + std::to_string(context.threads()) + " threads)"
                           : " (" + to_string(context.device()) + ")";
+}
+
+/// Samples the frame for all objects, which must give what each alone gave.
+void time_samples(const Context& context, const Frame& frame, const Objects& objects,
+                  std::vector<Row>& rows) {
+  const Buffer<Vec3f> points = copy(context, frame.points);
+  const Buffer<Vec3f> normals = copy(context, frame.normals);
+  const Buffer<SampleScale> scales = copy(context, objects.scales);
+  const auto size = static_cast<std::int64_t>(objects.points.size());
+  Buffer<Vec3f> sample_points(context, size), sample_normals(context, size);
+  Buffer<std::int32_t> first(context, scales.size() + 1);
+  Workspace workspace;
+  const auto work = [&] {
+    sample_scales_into(context, points, normals, scales, PointSamplesOptions{}.normal_angle_rad,
+                       sample_points, sample_normals, first, workspace);
+  };
+  work();
+  rows.push_back({"samples of " + std::to_string(points.size()) + " points for " +
+                      std::to_string(scales.size()) + " objects" + where(context),
+                  "ms",
+                  {},
+                  time_graph(context, work).median,
+                  {},
+                  {}});
+  require(to_host(context, first) == objects.first &&
+              to_host(context, sample_points) == objects.points &&
+              to_host(context, sample_normals) == objects.normals,
+          "point_pairs_device_bench: samples differ");
 }
 
 std::vector<PoseVote> time_votes(const Context& context, const Objects& objects,
@@ -121,6 +150,7 @@ int run(const std::string& file) {
     std::vector<PoseVote> first;
     for (const Context& context : contexts) {
       const bool gpu = context.is_cuda();
+      time_samples(context, frame, objects, rows);
       std::vector<PoseVote> votes = time_votes(
           context, objects, gpu ? std::optional(count == 7 ? 3.0 : 8.0) : std::nullopt, rows);
       if (gpu) {
