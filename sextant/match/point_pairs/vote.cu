@@ -251,6 +251,7 @@ struct Reference {
     WarpPeaks peaks{model.peaks};
     for (int base = warp * kRowsAtOnce; base < rows; base += kWarps * kRowsAtOnce) {
       // A crest has at most twice the votes of its bin: most rows have no bin that is high enough.
+      // Rows ascend, so that a peak as high as the last one wanted comes too late.
       const uint4 eight = reinterpret_cast<const uint4*>(counts + base * kRowWords)[lane];
       const unsigned most = __vmaxu2(__vmaxu2(eight.x, eight.y), __vmaxu2(eight.z, eight.w));
       const int highest = static_cast<int>(max_of(most & 0xffffu, most >> 16));
