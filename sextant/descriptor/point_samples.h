@@ -4,6 +4,7 @@
 #include <span>
 
 #include "sextant/core/options.h"
+#include "sextant/core/workspace.h"
 #include "sextant/geometry/mesh.h"
 
 namespace sextant {
@@ -34,12 +35,27 @@ struct PointSamples {
 /// normals.
 ///
 /// Holes, and points whose normal is not finite, are left out. The samples stand in the order of
-/// the voxels (z slowest), groups in the order in which they began, so they are the same for any
-/// number of threads. On the CPU, since models are sampled once and a scene is a few hundred
-/// thousand points: about 15 ms for a depth map. Throws where an axis has more than two million
-/// voxels.
+/// the voxels (z slowest), groups in the order in which they began. The same bits for any number of
+/// threads and on every device. Waits for the device. Throws where an axis has more than two
+/// million voxels.
 PointSamples sample_points(const Context& context, View<const Vec3f> points,
                            View<const Vec3f> normals, const PointSamplesOptions& options);
+
+/// One of several scales at which a scene is sampled.
+struct SampleScale {
+  float leaf_m = 0.0f;          ///< edge of a voxel, positive
+  float farthest_m = INFINITY;  ///< points with a larger z are left out
+};
+
+/// Samples points at several scales at once, as sample_points does at each of them: those of scale
+/// i are elements first[i] .. first[i + 1] - 1, with scales + 1 elements in `first`. Samples for
+/// which there is no room are left out, from the last scale on. So are points more than 65 000
+/// voxels away from the origin along an axis. Does not wait for the device. Memory: 50 bytes a
+/// point and scale.
+void sample_scales_into(const Context& context, View<const Vec3f> points, View<const Vec3f> normals,
+                        View<const SampleScale> scales, float normal_angle_rad,
+                        View<Vec3f> sample_points, View<Vec3f> sample_normals,
+                        View<std::int32_t> first, Workspace& workspace);
 
 struct ModelSamplesOptions {
   float leaf_m = 0.0f;               ///< edge of a voxel; 0 takes leaf_share of the diameter

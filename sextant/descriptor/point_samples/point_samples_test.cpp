@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
+
 #include "sextant/core/random.h"
-#include "tests/devices.h"
 #include "tests/error_message.h"
 #include "tests/meshes.h"
+#include "tests/steady_state.h"
 
 namespace sextant {
 namespace {
@@ -15,8 +18,8 @@ struct Oriented {
   std::vector<Vec3f> points, normals;
 };
 
-PointSamples sample(const Oriented& cloud, float leaf_m, int threads = 1) {
-  return sample_points(Context::cpu(threads), view_of(cloud.points), view_of(cloud.normals),
+PointSamples sample(const Oriented& cloud, float leaf_m) {
+  return sample_points(Context::cpu(), view_of(cloud.points), view_of(cloud.normals),
                        {.leaf_m = leaf_m});
 }
 
@@ -85,22 +88,135 @@ TEST(PointSamples, TakesThePointNearestToTheMeanOfItsGroup) {
   EXPECT_EQ(samples.points.host()[0].x, 0.002f);
 }
 
-TEST(PointSamples, IsTheSameForAnyNumberOfThreadsAndLeavesHolesOut) {
-  Oriented cloud = corner();
-  cloud.points[7].x = NAN;
-  cloud.normals[9].y = NAN;
-  const PointSamples one = sample(cloud, 0.003f);
-  for (const int threads : {2, 7}) {
-    const PointSamples other = sample(cloud, 0.003f, threads);
-    ASSERT_EQ(other.points.size(), one.points.size());
-    for (std::int64_t i = 0; i < one.points.size(); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      EXPECT_EQ(other.points.host()[at], one.points.host()[at]);
-      EXPECT_EQ(other.normals.host()[at], one.normals.host()[at]);
-      EXPECT_TRUE(is_finite(one.points.host()[at]));
+/// Points on bumps all around, with holes, of which many lie in few voxels.
+Oriented bumps(std::uint64_t seed) {
+  Oriented cloud;
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    const Random random{seed, i};
+    const Vec3f up =
+        normalized(Vec3f{static_cast<float>(random.normal(0)), static_cast<float>(random.normal(1)),
+                         static_cast<float>(random.normal(2))});
+    const Vec3f off{random.uniform(3), random.uniform(4), random.uniform(5)};
+    cloud.points.push_back(up * (0.1f * random.uniform(6)) + Vec3f{-0.01f, 0.02f, 0.5f});
+    cloud.normals.push_back(normalized(up + off));
+    if (i % 97 == 5) cloud.points.back().y = NAN;
+    if (i % 89 == 7) cloud.normals.back().z = INFINITY;
+  }
+  return cloud;
+}
+
+/// The samples as the header defines them, voxel by voxel.
+Oriented naive_samples(const Oriented& cloud, float leaf_m, float farthest_m = INFINITY) {
+  struct Group {
+    std::vector<std::size_t> members;
+  };
+  std::map<std::array<float, 3>, std::vector<Group>> voxels;
+  for (std::size_t i = 0; i < cloud.points.size(); ++i) {
+    const Vec3f &p = cloud.points[i], &n = cloud.normals[i];
+    if (!is_finite(p) || !is_finite(n) || p.z > farthest_m) continue;
+    const float inverse = 1.0f / leaf_m;
+    std::vector<Group>& groups =
+        voxels[{std::floor(p.z * inverse), std::floor(p.y * inverse), std::floor(p.x * inverse)}];
+    std::size_t g = 0;
+    while (g < groups.size() && dot(cloud.normals[groups[g].members[0]], n) < std::cos(0.5236f)) {
+      ++g;
+    }
+    if (g == groups.size()) groups.push_back({});
+    groups[g].members.push_back(i);
+  }
+  Oriented samples;
+  for (const auto& [at, groups] : voxels) {
+    for (const Group& group : groups) {
+      Vec3f normal{};
+      Vec3d mean{};
+      for (const std::size_t i : group.members) {
+        normal += cloud.normals[i];
+        mean += cast<double>(cloud.points[i]);
+      }
+      const Vec3f centre = cast<float>(mean / static_cast<double>(group.members.size()));
+      std::size_t best = group.members[0];
+      for (const std::size_t i : group.members) {
+        if (norm_sq(cloud.points[i] - centre) < norm_sq(cloud.points[best] - centre)) best = i;
+      }
+      samples.points.push_back(cloud.points[best]);
+      samples.normals.push_back(normalized(normal));
     }
   }
-  EXPECT_EQ(sample({}, 0.01f).points.size(), 0);
+  return samples;
+}
+
+TEST(PointSamples, AreThoseOfTheDefinitionOnEveryDevice) {
+  const Oriented cloud = bumps(testing::seed_of_test());
+  for (const float leaf_m : {0.003f, 0.02f, 1.0f}) {
+    const Oriented naive = naive_samples(cloud, leaf_m);
+    ASSERT_FALSE(naive.points.empty());
+    for (const Context& context : testing::all_contexts()) {
+      SCOPED_TRACE(testing::describe(context) + ", " + std::to_string(leaf_m));
+      const Buffer<Vec3f> points = copy(context, cloud.points);
+      const Buffer<Vec3f> normals = copy(context, cloud.normals);
+      const PointSamples samples = sample_points(context, points, normals, {.leaf_m = leaf_m});
+      EXPECT_EQ(to_host(context, samples.points), naive.points);
+      EXPECT_EQ(to_host(context, samples.normals), naive.normals);
+      const View<const Vec3f> none = points.view().subview(0, 0);
+      EXPECT_EQ(sample_points(context, none, none, {.leaf_m = leaf_m}).points.size(), 0);
+    }
+  }
+}
+
+/// Room for the samples of a cloud at several scales.
+struct Scales {
+  Context context;
+  Oriented cloud;
+  Buffer<Vec3f> points = copy(context, cloud.points), normals = copy(context, cloud.normals);
+  Buffer<SampleScale> scales =
+      copy(context, std::vector<SampleScale>{{0.003f}, {0.05f, 0.45f}, {0.01f}, {0.01f, 0.1f}});
+  Buffer<Vec3f> sample_points{context, 20000}, sample_normals{context, 20000};
+  Buffer<std::int32_t> first{context, 5};
+
+  void sample(std::int64_t capacity, Workspace& workspace) {
+    sample_scales_into(context, points, normals, scales, 0.5236f,
+                       sample_points.view().subview(0, capacity),
+                       sample_normals.view().subview(0, capacity), first, workspace);
+  }
+};
+
+TEST(PointSamples, OfSeveralScalesAreThoseOfEach) {
+  const Oriented cloud = bumps(testing::seed_of_test());
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    Scales all{context, cloud};
+    Workspace workspace;
+    all.sample(20000, workspace);
+    const std::vector<std::int32_t> first = to_host(context, all.first);
+    const std::vector<Vec3f> points = to_host(context, all.sample_points);
+    const std::vector<Vec3f> normals = to_host(context, all.sample_normals);
+    const std::vector<SampleScale> scales = to_host(context, all.scales);
+    EXPECT_EQ(first[0], 0);
+    for (std::size_t s = 0; s < scales.size(); ++s) {
+      const Oriented naive = naive_samples(cloud, scales[s].leaf_m, scales[s].farthest_m);
+      EXPECT_EQ(std::vector<Vec3f>(points.begin() + first[s], points.begin() + first[s + 1]),
+                naive.points);
+      EXPECT_EQ(std::vector<Vec3f>(normals.begin() + first[s], normals.begin() + first[s + 1]),
+                naive.normals);
+    }
+    EXPECT_EQ(first[4], first[3]);  // nothing is as near as the last one asks
+    const View<const Vec3f> none = std::as_const(all.points).view().subview(0, 0);
+    sample_scales_into(context, none, none, all.scales, 0.5236f, all.sample_points,
+                       all.sample_normals, all.first, workspace);
+    EXPECT_EQ(to_host(context, all.first), std::vector<std::int32_t>(5, 0));
+    // Of a smaller room, the first scale fills all.
+    all.sample(100, workspace);
+    EXPECT_EQ(to_host(context, all.first), (std::vector<std::int32_t>{0, 100, 100, 100, 100}));
+  }
+}
+
+TEST(PointSamples, OfASecondFrameAllocateNothing) {
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    Scales scales{context, bumps(testing::seed_of_test())};
+    testing::expect_steady_calls<Scales>(
+        scales, {{"sample_scales", [](Scales& s, Workspace& w) { s.sample(20000, w); }}});
+  }
 }
 
 TEST(PointSamples, RefusesWhatItCannotSample) {
