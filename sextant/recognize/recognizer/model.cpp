@@ -125,7 +125,10 @@ Model make_model(const Context& context, const LearnedObject& object,
   Model model;
   model.name = object.name;
   model.diameter_m = static_cast<float>(object.diameter_m);
-  if (object.samples.points.empty() || getenv("RESAMPLE")) {
+  // Samples of the surface itself are more even than what thinning a library's samples leaves.
+  const bool has_surface =
+      !object.mesh.triangles.empty() || !object.mesh.vertices.normals.empty();
+  if (has_surface) {
     ModelSamples samples = sample_model(context, object.mesh);
     if (!(model.diameter_m > 0)) model.diameter_m = static_cast<float>(samples.diameter_m);
     model.leaf_m = samples.leaf_m;
@@ -133,13 +136,9 @@ Model make_model(const Context& context, const LearnedObject& object,
                                         model.diameter_m, options);
   } else {
     require(model.diameter_m > 0, "object ", object.name, ": its diameter is ", object.diameter_m);
-    // A library may hold more samples than voting needs; their pairs grow with the square.
     model.leaf_m = std::max(object.samples.leaf_m, kLeaf * model.diameter_m);
-    PointSamples samples{copy(context, object.samples.points),
-                         copy(context, object.samples.normals)};
-    if (object.samples.leaf_m < 0.9f * model.leaf_m) {
-      samples = sample_points(context, samples.points, samples.normals, {.leaf_m = model.leaf_m});
-    }
+    const PointSamples samples = sample_points(context, object.samples.points,
+                                               object.samples.normals, {.leaf_m = model.leaf_m});
     model.pairs =
         make_point_pair_model(context, samples.points, samples.normals, model.diameter_m, options);
   }
