@@ -18,8 +18,8 @@ constexpr float kSameSurface = 0.02f;  // share of the depth within which pixels
 constexpr float kPlaneSigmas = 4;      // off a plane within which a point belongs to it
 constexpr float kLeastPixels = 20;     // that an object is wide
 constexpr float kPlaneFloor_m = 0.006f;
-constexpr float kOfWindow = 0.65f;   // of what planes leave of wide windows that is no warp
-constexpr float kMostNoise = 0.04f;  // of an object's diameter, that its depths may err by
+
+constexpr float kMostNoise = 0.06f;  // of an object's diameter, that its depths may err by
 // What sensors err by; a frame of nothing but clutter, or a rendered one, tells something else.
 constexpr float kLeastNoise_per_m = 3e-4f, kMostNoise_per_m = 5e-3f;
 
@@ -142,7 +142,7 @@ DepthNoise noise_of(const Context& context, const SceneFrame& scene,
   for (int k = 0; k < noise::kDepthBins; ++k) {
     result.per_m[k] = options.noise_per_m > 0
                           ? options.noise_per_m
-                          : clamp(kOfWindow * found->sigma_per_m[k], kLeastNoise_per_m, kMostNoise_per_m);
+                          : clamp(found->sigma_per_m[k], kLeastNoise_per_m, kMostNoise_per_m);
   }
   return result;
 }
