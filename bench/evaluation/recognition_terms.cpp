@@ -49,6 +49,7 @@ struct Set {
   std::vector<int> object_ids;  ///< of the library's objects
   std::vector<BopScene> scenes;
   std::map<int, std::vector<int>> unlisted;
+  std::map<int, std::string> names;
   bool may_be_unlisted(int scene, int object) const {
     for (const int key : {scene, -1}) {
       const auto found = unlisted.find(key);
@@ -74,6 +75,9 @@ Set read_set(const fs::path& folder) {
   if (fs::exists(folder / "sextant.json")) {
     const nlohmann::json notes = read_json_file(folder / "sextant.json");
     options_from_json(notes.at("criterion"), set.criterion);
+    for (const auto& item : notes.at("objects").items()) {
+      set.names[std::stoi(item.key())] = item.value();
+    }
     for (const auto& item : notes.at("unlisted").items()) {
       set.unlisted[item.key() == "all" ? -1 : std::stoi(item.key())] =
           item.value().get<std::vector<int>>();
@@ -139,7 +143,7 @@ int main(int argc, char** argv) {
   std::ofstream table;
   if (!arguments.terms.empty()) {
     table.open(arguments.terms);
-    table << "set,scene,image,object,label,error,unlisted,accepted,score,visible,x,y,z,diameter";
+    table << "set,scene,image,object,name,label,error,unlisted,accepted,score,visible,x,y,z,diameter";
     for_each_term(VerificationTerms{}, [&](const char* name, float) { table << ',' << name; });
     table << '\n';
   }
@@ -248,8 +252,8 @@ int main(int argc, char** argv) {
                         d.score);
           line += text;
         }
-        rows << set.name << ',' << scene->id << ',' << image->id << ',' << object << ',' << label
-             << ',' << least << ',' << unlisted << ',' << accepted << ',' << d.score << ',' << d.visible;
+        rows << set.name << ',' << scene->id << ',' << image->id << ',' << object << ',' << set.names[object]
+             << ',' << label << ',' << least << ',' << unlisted << ',' << accepted << ',' << d.score << ',' << d.visible;
         const EvaluatedModel& model = set.models.at(object);
         const Vec3d middle = d.camera_from_object * model.middle_m;
         rows << ',' << middle.x << ',' << middle.y << ',' << middle.z << ',' << model.diameter_m;

@@ -23,8 +23,8 @@ struct RecognizeOptions {
   float normal_radius_m = 0.008f;  ///< of the plane that is fitted for a normal
   float plane_share = 0.3f;  ///< of the points that one plane must hold to be left out of votes
   int reference_step = 8;    ///< of the sampled points every so many propose poses
-  int clusters = 3000;       ///< of an object's poses that are compared with the frame
-  int refined = 120;         ///< of these that are refined and verified
+  int clusters = 1500;       ///< of an object's poses that are compared with the frame
+  int refined = 150;         ///< of these that are refined and verified
   int polished = 40;         ///< of these that are slid along what refinement leaves free
 
   template <class Self, class Visitor>

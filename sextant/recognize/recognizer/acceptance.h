@@ -8,7 +8,7 @@
 
 namespace sextant::detail::recognizer {
 
-inline constexpr int kFeatures = 13;
+inline constexpr int kFeatures = 21;
 
 /// What the acceptance looks at. Where evidence speaks for and against, the feature is the
 /// logarithm of its odds among what can be observed, so that an object that is half hidden can be
@@ -19,29 +19,35 @@ inline std::array<double, kFeatures> acceptance_features(const VerificationTerms
   const auto odds = [](double yes, double no, double doubt) {
     return std::log((yes + doubt) / (no + doubt));
   };
-  constexpr double kPixelDoubt = 0.02, kOutlineDoubt = 0.03;
   constexpr double kShared = 15;  // pixels that err together
   return {1.0,
-          odds(supported, t.violated, kPixelDoubt),
-          odds(supported * normals, supported * (1 - normals), kPixelDoubt),
-          odds(confirmed, t.continues, kOutlineDoubt),
-          odds(confirmed, t.falls_short, kOutlineDoubt),
+          odds(supported, t.violated, 0.02),
+          odds(supported * normals, supported * (1 - normals), 0.05),
+          odds(confirmed, t.continues, 0.03),
+          odds(confirmed, t.falls_short, 0.03),
           std::min(t.crease / (known + 0.05), 0.7),
           supported + t.violated,
           known,
           std::log(static_cast<double>(t.extent) + 0.02),
-          std::min(static_cast<double>(t.flatness), 0.3),
-          std::min(static_cast<double>(t.departs), 1.5),
+          std::min(static_cast<double>(t.departs), 1.0),
           confirmed,
-          std::log(1 + supported * t.pixels / kShared)};
+          std::log(1 + supported * t.pixels / kShared),
+          t.residual,
+          clamp(static_cast<double>(t.plane_gain), -0.7, 2.5),
+          clamp(static_cast<double>(t.bend_gain), -0.7, 2.0),
+          t.edge_offset,
+          std::log(static_cast<double>(t.weakest) + 1e-3),
+          t.no_data,
+          t.occluded,
+          t.unknown,
+          t.hidden};
 }
 
-/// The coefficients of the logistic model, in the order of the features. bench/evaluation/fit_terms
-/// makes them from the terms of synthetic frames (fit_acceptance) and of every second real one
-/// (recognize_judge). The constant is lower by 0.7 than fitted: with the fitted one, a box of
-/// similar size passes for an object on a frame that was fitted on.
+/// The coefficients of the logistic model, in the order of the features, as bench/evaluation/
+/// fit_terms prints them for 200 synthetic frames and every second real one (docs/recognition.md).
 inline constexpr std::array<double, kFeatures> kCoefficients = {
-    -14.189, 0.950, 0.273, 1.292, -0.234, 0.0, 0.762, -0.302, 1.615, 0.721, -0.348, 1.103, 1.263};
+    -14.6322, 0.6728, 0.4240, 0.7923, 0.7195, 5.7271, 3.5609, -2.7938, -0.5074, -3.5106, 5.5127,
+    0.0140, -0.2563, 0.0314, 0.9248, -2.5971, -0.4415, -0.8042, -1.2795, 3.8272, 1.8764};
 
 /// The logarithm of the odds that the pose is right.
 inline double acceptance_logit(const VerificationTerms& terms) {

@@ -25,7 +25,7 @@ bool same_pose(const Model& model, const Rigid3f& a, const Rigid3f& b, float dis
 }
 
 std::vector<Hypothesis> cluster(const Model& model, std::vector<Hypothesis> poses, float distance_m,
-                                float angle_rad, bool add) {
+                                float angle_rad) {
   const auto better = [](const Hypothesis& a, const Hypothesis& b) {
     return a.quality > b.quality;
   };
@@ -58,13 +58,12 @@ std::vector<Hypothesis> cluster(const Model& model, std::vector<Hypothesis> pose
       }
     }
     if (first < clusters.size()) {
-      if (add) clusters[first].quality += pose.quality;
+      clusters[first].votes += pose.votes;
       continue;
     }
     cells[cell_of(centre, 0, 0, 0)].push_back(clusters.size());
     clusters.push_back(pose);
   }
-  std::stable_sort(clusters.begin(), clusters.end(), better);
   return clusters;
 }
 

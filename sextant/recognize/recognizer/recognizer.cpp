@@ -15,10 +15,6 @@ namespace sextant {
 using namespace detail::recognizer;
 
 namespace {
-double envf(const char* n, double d) {
-  const char* v = getenv(n);
-  return v ? atof(v) : d;
-}
 
 constexpr float kClusterShare = 0.1f;       // of the diameter, within which votes are one pose
 constexpr float kClusterAngle_rad = 0.26f;  // 15°
@@ -26,6 +22,7 @@ constexpr float kTwinShare = 0.03f;         // ... within which refined poses ar
 constexpr float kTwinAngle_rad = 0.09f;     // 5°
 constexpr int kCoarseStep = 4;              // of the samples, every so many judge a vote
 constexpr std::size_t kLeastVotes = 3000;   // with the best of these agreements are clustered
+constexpr int kOutlineRounds = 4;
 constexpr std::size_t kMostRejected = 50;   // that are told of an object
 
 class Clock {
@@ -51,6 +48,17 @@ void keep_best(std::vector<Hypothesis>& poses, std::size_t most) {
   std::stable_sort(poses.begin(), poses.end(), [](const Hypothesis& a, const Hypothesis& b) {
     return a.quality > b.quality;
   });
+  if (poses.size() > most) poses.resize(most);
+}
+
+/// Keeps two thirds of `most` by agreement, and of the rest those with the most votes: an object that
+/// a sensor shows badly agrees less than clutter does by chance.
+void keep_best_of_both(std::vector<Hypothesis>& poses, std::size_t most) {
+  keep_best(poses, poses.size());
+  const std::size_t by_agreement = std::min(poses.size(), most * 2 / 3);
+  std::stable_sort(
+      poses.begin() + static_cast<std::ptrdiff_t>(by_agreement), poses.end(),
+      [](const Hypothesis& a, const Hypothesis& b) { return a.votes > b.votes; });
   if (poses.size() > most) poses.resize(most);
 }
 
@@ -100,16 +108,7 @@ Recognizer::Recognizer(const Context& context, std::span<const LearnedObject> ob
           to_string(context.device()));
   state_ = std::make_unique<State>(State{context, options, {}, {}});
   PointPairOptions pairs;
-  pairs.reference_step = static_cast<int>(envf("REF", options.reference_step));
-  pairs.spread = static_cast<float>(envf("SPREAD", pairs.spread));
-  pairs.crowded = static_cast<float>(envf("CROWDED", pairs.crowded));
-  pairs.angle_bins = static_cast<int>(envf("ANGLES", pairs.angle_bins));
-  pairs.peaks = static_cast<int>(envf("PEAKS", pairs.peaks));
-  state_->options.plane_share = static_cast<float>(envf("PLANE", options.plane_share));
-  state_->options.clusters = static_cast<int>(envf("CLUSTERS", options.clusters));
-  state_->options.refined = static_cast<int>(envf("REFINED", options.refined));
-  state_->options.polished = static_cast<int>(envf("POLISHED", options.polished));
-  state_->options.normal_radius_m = static_cast<float>(envf("NRAD", options.normal_radius_m));
+  pairs.reference_step = options.reference_step;
   std::vector<const TriangleMesh*> meshes;
   for (const LearnedObject& object : objects) {
     state_->models.push_back(make_model(context, object, pairs));
@@ -131,18 +130,17 @@ std::vector<Hypothesis> Recognizer::State::propose(const SceneFrame& scene, cons
   for (const PoseVote& vote :
        vote_for_poses(context, model.pairs, samples.points, samples.normals)) {
     if ((vote.scene_from_model * model.centre).z > 0) {
-      poses.push_back({vote.scene_from_model, vote.votes});
+      poses.push_back({vote.scene_from_model, 0, vote.votes});
     }
   }
   clock.stop(recognition, "vote");
   // Votes say little where much else is in view: every pose is compared with the frame.
   judge(context, scene, model, kCoarseStep, poses);
   keep_best(poses, std::max(kLeastVotes, poses.size() / 8));
-  poses = cluster(model, std::move(poses), kClusterShare * model.diameter_m, kClusterAngle_rad,
-                  false);
+  poses = cluster(model, std::move(poses), kClusterShare * model.diameter_m, kClusterAngle_rad);
   keep_best(poses, static_cast<std::size_t>(options.clusters));
   judge(context, scene, model, 1, poses);
-  keep_best(poses, static_cast<std::size_t>(options.refined));
+  keep_best_of_both(poses, static_cast<std::size_t>(options.refined));
   clock.stop(recognition, "cluster");
   return poses;
 }
@@ -178,8 +176,7 @@ void Recognizer::State::fit_outlines(Verifier& verifier, const Model& model,
       std::min(candidates.size(), static_cast<std::size_t>(options.polished));
   std::vector<Candidate> moving(candidates.begin(),
                                 candidates.begin() + static_cast<std::ptrdiff_t>(count));
-  const int rounds = static_cast<int>(envf("ROUNDS", 4));
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < kOutlineRounds; ++round) {
     std::vector<Rigid3d> poses;
     for (Candidate& c : moving) {
       c.camera_from_object = outline_step(model, c.camera_from_object, c.compared.equations);
