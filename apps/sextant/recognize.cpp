@@ -72,7 +72,7 @@ std::vector<Job> plan(const RecognizeCommand& command, const FrameList& list) {
   for (const FrameFile& frame : list.frames) {
     jobs.push_back({frame, output_of(command.overlay, list.several, frame, ".png"),
                     output_of(command.segment, list.several, frame, ".ply")});
-    inputs.push_back({frame.file, frame.file});
+    inputs.push_back({list.several ? "the input " + frame.file : "INPUT", frame.file});
     if (!frame.color.empty()) inputs.push_back({"--color", frame.color});
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -157,6 +157,7 @@ void run(const RecognizeCommand& command) {
   CommonOptions host = command.common;
   if (host.device == "best") host.device = "cpu";
   const Context context = context_for(host);
+  const Library is_there(command.library, LibraryAccess::kRead);
   const FrameList list = list_frames(command.input);
   const std::vector<Job> jobs = plan(command, list);
   const std::vector<LearnedObject> objects =
