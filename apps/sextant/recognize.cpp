@@ -14,6 +14,7 @@
 #include "apps/sextant/recognize/frames.h"
 #include "apps/sextant/recognize/known_objects.h"
 #include "apps/sextant/recognize/overlay.h"
+#include "apps/sextant/recognize/truth.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/io/image_file.h"
 
@@ -31,6 +32,7 @@ struct RecognizeCommand {
   std::vector<std::string> only;
   std::string overlay;
   std::string segment;
+  std::string truth;
   bool explain = false;
   RecognizeOptions options;
 };
@@ -61,7 +63,8 @@ std::string output_of(const std::string& given, bool several, const FrameFile& f
 
 /// Everything about files that can be wrong, before the first is read.
 std::vector<Job> plan(const RecognizeCommand& command, const FrameList& list) {
-  std::vector<InputFile> inputs{{"LIBRARY", command.library}, {"--camera", command.input.camera}};
+  std::vector<InputFile> inputs{
+      {"LIBRARY", command.library}, {"--camera", command.input.camera}, {"--truth", command.truth}};
   std::vector<OutputFile> outputs;
   std::vector<Job> jobs;
   if (list.several) {
@@ -94,15 +97,12 @@ struct Finder {
   const RecognizeCommand& command;
   std::string device;
   Recognizer recognizer;
+  const std::vector<LearnedObject>& objects;
   std::optional<FoundOverlay> overlay;
+  std::optional<std::vector<TrueObject>> truth;
 };
 
-struct Told {
-  json document;
-  std::string text;
-};
-
-Told recognize_frame(const Finder& finder, const Job& job, const Progress& progress) {
+Result recognize_frame(const Finder& finder, const Job& job, const Progress& progress) {
   const RecognizeCommand& command = finder.command;
   const auto start = std::chrono::steady_clock::now();
   const SeenFrame frame = read_frame(command.input, job.frame);
@@ -113,6 +113,7 @@ Told recognize_frame(const Finder& finder, const Job& job, const Progress& progr
   Result result;
   result.document = found_to_json(job.frame.file, finder.device, frame, found, command.explain);
   result.text = found_to_text(job.frame.file, frame, found, command.explain);
+  if (finder.truth) tell_truth(*finder.truth, finder.objects, found, result);
   if (!job.overlay.empty()) {
     write_image(job.overlay, finder.overlay->draw(frame, found));
     result.wrote("overlay", job.overlay);
@@ -121,7 +122,7 @@ Told recognize_frame(const Finder& finder, const Job& job, const Progress& progr
     write_geometry_noting(job.segment, segmented_cloud(frame, found));
     result.wrote("segment", job.segment);
   }
-  return {std::move(result.document), std::move(result.text)};
+  return result;
 }
 
 /// A frame that fails does not stop the others.
@@ -136,7 +137,7 @@ void recognize_all(const Finder& finder, const std::vector<Job>& jobs) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       report(progress, static_cast<std::int64_t>(i), static_cast<std::int64_t>(jobs.size()));
       try {
-        Told told = recognize_frame(finder, jobs[i], {});
+        Result told = recognize_frame(finder, jobs[i], {});
         result.document["frames"].push_back(std::move(told.document));
         result.text += told.text;
       } catch (const Cancelled&) {
@@ -160,29 +161,31 @@ void run(const RecognizeCommand& command) {
   const Library is_there(command.library, LibraryAccess::kRead);
   const FrameList list = list_frames(command.input);
   const std::vector<Job> jobs = plan(command, list);
+  require(command.truth.empty() || (!list.several && !list.frames[0].is_points),
+          "--truth: is that of one depth map");
+  std::optional<std::vector<TrueObject>> truth;
+  if (!command.truth.empty()) truth = read_truth(command.truth);
   const std::vector<LearnedObject> objects =
       load_known_objects(context, command.library, command.only);
-  const auto make = [&] {
-    const ElapsedLine line("preparing objects");
-    return Finder{command, to_string(context.device()),
-                  Recognizer(context, objects, command.options),
-                  command.overlay.empty() ? std::optional<FoundOverlay>() : FoundOverlay(objects)};
-  };
   std::optional<Finder> finder;
   try {
-    finder.emplace(make());
+    const ElapsedLine line("preparing objects");
+    finder.emplace(Finder{command, to_string(context.device()),
+                          Recognizer(context, objects, command.options), objects, std::nullopt,
+                          std::move(truth)});
+    if (!command.overlay.empty()) finder->overlay.emplace(objects);
   } catch (const Cancelled&) {
     throw;
   } catch (const Error& error) {
     fail(command.library, ": ", error.what());
   }
   if (list.several) return recognize_all(*finder, jobs);
-  Told told;
+  Result result;
   {
     ProgressBar bar("recognising", {"objects", 1});
-    told = recognize_frame(*finder, jobs[0], bar.callback());
+    result = recognize_frame(*finder, jobs[0], bar.callback());
   }
-  print_result(command.common, {std::move(told.document), std::move(told.text)});
+  print_result(command.common, result);
 }
 
 }  // namespace
@@ -215,6 +218,8 @@ void add_recognize(CLI::App& app) {
                       "the points, coloured by detection (.ply, .pcd, .vtk); of several frames, a "
                       "folder");
   command->add_flag("--explain", state->explain, "also tell the rejected poses and why");
+  command->add_option("--truth", state->truth,
+                      "ground_truth.json of 'sextant synth': also tell how far off poses are");
   command->add_option("--only", state->only, "look for these objects of the library alone")
       ->type_name("NAME");
   command
