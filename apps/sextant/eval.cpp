@@ -37,12 +37,12 @@ struct EvalCommand {
   std::string set;
   std::string split;
   std::string results;
+  RecognizeSet recognize;  ///< with a library, where the results are not given
   std::string output;
   std::string targets;
   double min_score = -1e300;
   int tiles = 60;
   JudgeOptions judge;
-  RecognizeSet recognize;      ///< with a library, where the results are not given
   bool own_criterion = false;  ///< by flags, instead of the set's
 };
 
@@ -97,26 +97,6 @@ void add_reports(const std::string& file, double min_score, std::vector<SetImage
     if (result.score < min_score) continue;
     judged.reports.push_back({result.object_id, result.score, result.camera_from_object});
   }
-}
-
-/// Looks for the objects of the library in the images, and takes what it finds for the results.
-void recognize_images(EvalCommand& command, const std::vector<EvaluatedModel>& models,
-                      std::vector<SetImage>& images) {
-  std::vector<ImageToRecognize> wanted;
-  for (const SetImage& image : images) {
-    require(!image.depth_file.empty(), image.scene->folder.string(), ": image ", image.image->id,
-            " is a photograph, and objects are found by depth");
-    wanted.push_back(
-        {image.judged.scene, image.judged.image, image.depth_file, image.image->camera});
-  }
-  std::vector<int> objects;
-  for (const EvaluatedModel& model : models) objects.push_back(model.object_id);
-  command.recognize.threads = command.common.threads;
-  const std::vector<RecognizedImage> found =
-      recognize_set(command.recognize, wanted, objects, command.output);
-  // Images in which nothing was found have no line in the file, but took their time.
-  for (std::size_t i = 0; i < images.size(); ++i) images[i].judged.seconds = found[i].seconds;
-  command.results = (fs::path(command.output) / "results.csv").string();
 }
 
 /// Everything that the judgement of an image depends on.
@@ -266,6 +246,26 @@ std::string write_sheet(const EvaluatedModels& models, const std::vector<SetImag
 
 void write_text(const fs::path& path, const std::string& text) {
   write_file_atomically(path, [&](FileWriter& writer) { writer.write(text); });
+}
+
+/// Looks for the objects of the library in the images, and takes what it finds for the results.
+void recognize_images(EvalCommand& command, const std::vector<EvaluatedModel>& models,
+                      std::vector<SetImage>& images) {
+  std::vector<ImageToRecognize> wanted;
+  for (const SetImage& image : images) {
+    require(!image.depth_file.empty(), image.scene->folder.string(), ": image ", image.image->id,
+            " is a photograph, and objects are found by depth");
+    wanted.push_back(
+        {image.judged.scene, image.judged.image, image.depth_file, image.image->camera});
+  }
+  std::vector<int> objects;
+  for (const EvaluatedModel& model : models) objects.push_back(model.object_id);
+  command.recognize.threads = command.common.threads;
+  const std::vector<RecognizedImage> found =
+      recognize_set(command.recognize, wanted, objects, command.output);
+  // Images in which nothing was found have no line in the file, but took their time.
+  for (std::size_t i = 0; i < images.size(); ++i) images[i].judged.seconds = found[i].seconds;
+  command.results = (fs::path(command.output) / "results.csv").string();
 }
 
 void run(EvalCommand& command) {
