@@ -259,6 +259,7 @@ void recognize_images(EvalCommand& command, const std::vector<EvaluatedModel>& m
         {image.judged.scene, image.judged.image, image.depth_file, image.image->camera});
   }
   std::vector<int> objects;
+  objects.reserve(models.size());
   for (const EvaluatedModel& model : models) objects.push_back(model.object_id);
   command.recognize.threads = command.common.threads;
   const std::vector<RecognizedImage> found =

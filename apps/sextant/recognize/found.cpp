@@ -56,8 +56,8 @@ json rejected_to_json(const SeenFrame& frame, const Detection& found) {
 
 /// The deviation of the place along the axes of the frame that poses are told in.
 Vec3d sigma_m(const SeenFrame& frame, const Detection& found) {
-  const auto at = [&](int i, int j) {
-    return found.covariance[static_cast<std::size_t>(6 * (3 + i) + 3 + j)];
+  const auto at = [&](std::size_t i, std::size_t j) {
+    return found.covariance[6 * (3 + i) + 3 + j];
   };
   const Mat3d covariance{{{at(0, 0), at(0, 1), at(0, 2)},
                           {at(1, 0), at(1, 1), at(1, 2)},
@@ -173,6 +173,7 @@ TriangleMesh segmented_cloud(const SeenFrame& frame, const Recognition& found) {
   const std::vector<std::int32_t> detections =
       detection_of_points(frame, detection_of_pixels(frame, found));
   std::vector<Rgb8> colors;
+  colors.reserve(detections.size());
   for (const std::int32_t number : detections) {
     colors.push_back(number > 0 ? color_of_detection(number) : kGrey);
   }

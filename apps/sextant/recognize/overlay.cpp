@@ -69,6 +69,7 @@ FoundOverlay::FoundOverlay(const std::vector<LearnedObject>& objects) {
     sizes_.push_back({middle, object.diameter_m});
   }
   std::vector<const TriangleMesh*> meshes;
+  meshes.reserve(drawn.size());
   for (const TriangleMesh& mesh : drawn) meshes.push_back(&mesh);
   meshes_ = RenderScene(Context::cpu(), meshes);
 }
