@@ -11,6 +11,7 @@
 #include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/eval/judged_image.h"
 #include "apps/sextant/eval/pictures.h"
+#include "apps/sextant/eval/recognized_image.h"
 #include "apps/sextant/eval/set_models.h"
 #include "apps/sextant/eval/summary.h"
 #include "apps/sextant/subcommands.h"
@@ -36,6 +37,7 @@ struct EvalCommand {
   std::string set;
   std::string split;
   std::string results;
+  RecognizeSet recognize;  ///< with a library, where the results are not given
   std::string output;
   std::string targets;
   double min_score = -1e300;
@@ -246,6 +248,27 @@ void write_text(const fs::path& path, const std::string& text) {
   write_file_atomically(path, [&](FileWriter& writer) { writer.write(text); });
 }
 
+/// Looks for the objects of the library in the images, and takes what it finds for the results.
+void recognize_images(EvalCommand& command, const std::vector<EvaluatedModel>& models,
+                      std::vector<SetImage>& images) {
+  std::vector<ImageToRecognize> wanted;
+  for (const SetImage& image : images) {
+    require(!image.depth_file.empty(), image.scene->folder.string(), ": image ", image.image->id,
+            " is a photograph, and objects are found by depth");
+    wanted.push_back(
+        {image.judged.scene, image.judged.image, image.depth_file, image.image->camera});
+  }
+  std::vector<int> objects;
+  objects.reserve(models.size());
+  for (const EvaluatedModel& model : models) objects.push_back(model.object_id);
+  command.recognize.threads = command.common.threads;
+  const std::vector<RecognizedImage> found =
+      recognize_set(command.recognize, wanted, objects, command.output);
+  // Images in which nothing was found have no line in the file, but took their time.
+  for (std::size_t i = 0; i < images.size(); ++i) images[i].judged.seconds = found[i].seconds;
+  command.results = (fs::path(command.output) / "results.csv").string();
+}
+
 void run(EvalCommand& command) {
   const Context context = context_for(command.common);
   const SetNotes notes = read_set_notes(command.set);
@@ -259,6 +282,12 @@ void run(EvalCommand& command) {
     scenes.push_back(read_bop_scene(folder));
   }
   std::vector<SetImage> images = images_of(scenes);
+  std::vector<EvaluatedModel> list;
+  {
+    const ElapsedLine line("reading models");
+    list = read_set_models(command.set);
+  }
+  if (!command.recognize.library.empty()) recognize_images(command, list, images);
   add_reports(command.results, command.min_score, images);
   std::vector<BopTarget> targets;
   const fs::path targets_file = command.targets.empty()
@@ -266,11 +295,6 @@ void run(EvalCommand& command) {
                                     : fs::path(command.targets);
   if (!command.targets.empty() || fs::exists(targets_file)) {
     targets = read_bop_targets(targets_file);
-  }
-  std::vector<EvaluatedModel> list;
-  {
-    const ElapsedLine line("reading models");
-    list = read_set_models(command.set);
   }
   const EvaluatedModels models = make_evaluated_models(context, std::move(list));
   judge_all(context, models, command, notes, images);
@@ -303,21 +327,44 @@ void run(EvalCommand& command) {
   print_result(command.common, result);
 }
 
+void add_library(CLI::App& command, RecognizeSet& recognize) {
+  command.add_option("--library", recognize.library,
+                     "instead of --results: find the objects of this library in the images");
+  command
+      .add_option("--workers", recognize.workers,
+                  "images in which objects are looked for at once, each on one thread; times are "
+                  "those of a whole machine with one worker alone")
+      ->check(within<int>({1, 1024}))
+      ->capture_default_str();
+  add_flags(command, recognize.options);
+}
+
+/// Poses come from a file or from a library.
+void check_source(const CLI::App& flags, const EvalCommand& command) {
+  if (command.results.empty() == command.recognize.library.empty()) {
+    throw CLI::ValidationError("pass either --results or --library");
+  }
+  if (!command.recognize.library.empty()) return;
+  refuse_flags(flags, {"--workers"}, "it belongs to --library");
+  refuse_flags(flags, flags_of<RecognizeOptions>(), "it belongs to --library");
+}
+
 }  // namespace
 
 void add_eval(CLI::App& app) {
   auto state = std::make_shared<EvalCommand>();
   CLI::App* command = add_command(
-      app, "eval", "Judges the poses that any program reported for a BOP data set",
+      app, "eval", "Judges poses for a BOP data set: any program's, or those found with a library",
       "sextant eval bop/linemod --results ours.csv --out report\n"
       "  sextant eval bop/bins --results peer.csv --out report --min-score 0.5\n"
-      "  sextant eval bop/bins --results peer.csv --out report --measure mssd --share 0.2",
+      "  sextant eval bop/bins --results peer.csv --out report --measure mssd --share 0.2\n"
+      "  sextant eval bop/linemod --library linemod.sxt --out report --workers 4",
       state->common);
   command->add_option("dataset", state->set, "folder of a data set in the layout of BOP")
       ->required();
-  command
-      ->add_option("--results", state->results, "BOP results: scene_id,im_id,obj_id,score,R,t,time")
-      ->required();
+  command->add_option("--results", state->results,
+                      "BOP results: scene_id,im_id,obj_id,score,R,t,time");
+  add_library(*command, state->recognize);
   command
       ->add_option("--out", state->output,
                    "folder for the report; judged images in it are not judged again")
@@ -336,6 +383,7 @@ void add_eval(CLI::App& app) {
     for (const std::string& flag : flags_of<PoseCriterion>()) {
       state->own_criterion |= is_given(*command, flag);
     }
+    check_source(*command, *state);
     run(*state);
   });
 }

@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   sextant::app::add_learn(app);
   sextant::app::add_library(app);
   sextant::app::add_match(app);
+  sextant::app::add_recognize(app);
   sextant::app::add_eval(app);
   sextant::app::add_reproduce(app);
   if (argc == 1) {

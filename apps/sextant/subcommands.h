@@ -25,6 +25,7 @@ void add_align(CLI::App& app);
 void add_learn(CLI::App& app);
 void add_library(CLI::App& app);
 void add_match(CLI::App& app);
+void add_recognize(CLI::App& app);
 void add_eval(CLI::App& app);
 void add_reproduce(CLI::App& app);
 

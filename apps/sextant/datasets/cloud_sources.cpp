@@ -7,6 +7,7 @@
 
 #include "apps/sextant/datasets/source_files.h"
 #include "apps/sextant/datasets/sources.h"
+#include "apps/sextant/input/cloud_frame.h"
 #include "sextant/geometry/no_returns.h"
 #include "sextant/io/depth_file.h"
 
@@ -46,6 +47,14 @@ std::vector<Reference> references_in(const fs::path& folder) {
   return references;
 }
 
+SetFrame set_frame(DepthFrame from) {
+  SetFrame frame;
+  frame.camera = from.camera;
+  frame.depth_m = std::move(from.depth_m);
+  frame.color = std::move(from.color);
+  return frame;
+}
+
 /// Scans of one folder: every model that a reference or `others` names, every scene once.
 void convert_scans(const fs::path& folder, DatasetWriter& writer,
                    const std::vector<fs::path>& others) {
@@ -72,7 +81,7 @@ void convert_scans(const fs::path& folder, DatasetWriter& writer,
     Rigid3d camera_from_scene;
     if (z_sum < 0) camera_from_scene.rotation = {{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}};
     move(scene, camera_from_scene);
-    SetFrame frame = frame_of_scene(scene);
+    SetFrame frame = set_frame(frame_of_scene(scene));
     frame.scene = id;
     for (const Reference& reference : references) {
       if (reference.scene != file) continue;
@@ -99,10 +108,11 @@ void convert_milk(const fs::path& folder, DatasetWriter& writer) {
   TriangleMesh scene = read_model(file);
   clear_no_returns(scene.vertices);
   CloudFrame made = frame_of_cloud(scene.vertices, file.string());
+  SetFrame frame = set_frame(std::move(made.frame));
   const fs::path pose = folder / "gt_milk_to_scene.txt";
-  made.frame.truth.push_back(
+  frame.truth.push_back(
       {1, made.camera_from_points * motion_of(read_numbers(pose), 1, pose.string())});
-  writer.add_frame(std::move(made.frame));
+  writer.add_frame(std::move(frame));
 }
 
 bool is_laser(const fs::path& folder) {
@@ -154,7 +164,7 @@ void convert_mosd(const fs::path& folder, DatasetWriter& writer) {
     if (file.extension() != ".pcd") continue;
     TriangleMesh cloud = read_model(file);
     clear_no_returns(cloud.vertices);
-    SetFrame frame = std::move(frame_of_cloud(cloud.vertices, file.string()).frame);
+    SetFrame frame = set_frame(frame_of_cloud(cloud.vertices, file.string()).frame);
     frame.id = id++;
     writer.add_frame(std::move(frame));
   }

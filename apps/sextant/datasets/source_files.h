@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "apps/sextant/datasets/dataset_writer.h"
 #include "sextant/core/rigid3.h"
 #include "sextant/geometry/camera.h"
 #include "sextant/geometry/mesh.h"
@@ -45,19 +44,5 @@ void move(TriangleMesh& mesh, const Rigid3d& motion);
 
 /// A camera of a VGA sensor.
 Camera vga(double fx_px, double fy_px, double cx_px, double cy_px);
-
-/// The picture of an organised cloud, and where its camera stood to the points. Depth is z in the
-/// camera's axes, and the camera is the one that carries the points to their pixels best. Error for
-/// a cloud whose rows are no camera's.
-struct CloudFrame {
-  SetFrame frame;
-  Rigid3d camera_from_points;
-};
-CloudFrame frame_of_cloud(const Cloud& cloud, const std::string& name);
-
-/// The picture that a virtual camera at the origin takes of a scene in camera axes. Its pixels are
-/// about as far apart as the points. Triangles are drawn; of points alone each pixel gets the
-/// nearest, and a pixel between others that agree their mean.
-SetFrame frame_of_scene(const TriangleMesh& scene);
 
 }  // namespace sextant::app

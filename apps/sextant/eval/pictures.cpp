@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/sextant/picture/lettering.h"
+#include "apps/sextant/picture/outline.h"
 
 namespace sextant::app {
 
@@ -36,25 +37,6 @@ Image<Rgb8> shrunk(const Image<Rgb8>& from, int width, int height) {
   return to;
 }
 
-/// Near is bright; holes are dark blue.
-Image<Rgb8> grey_of(const Image<float>& depth_m) {
-  std::vector<float> sorted;
-  for (const float z : depth_m.pixels().host()) {
-    if (z > 0) sorted.push_back(z);
-  }
-  std::sort(sorted.begin(), sorted.end());
-  const float near = sorted.empty() ? 0.5f : sorted[sorted.size() / 50];
-  const float far = sorted.empty() ? 1.0f : sorted[sorted.size() - 1 - sorted.size() / 50];
-  Image<Rgb8> picture(Context::cpu(), depth_m.width(), depth_m.height());
-  for (std::int64_t i = 0; i < depth_m.pixels().size(); ++i) {
-    const float z = depth_m.pixels().data()[i];
-    const float share = std::clamp((far - z) / std::max(far - near, 1e-3f), 0.0f, 1.0f);
-    const auto level = static_cast<std::uint8_t>(40 + 200 * share);
-    picture.pixels().data()[i] = z > 0 ? Rgb8{level, level, level} : Rgb8{10, 10, 40};
-  }
-  return picture;
-}
-
 const OverlayColor& color_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::kRight:
@@ -70,27 +52,12 @@ const OverlayColor& color_of(Verdict verdict) {
   return kUncountedColor;
 }
 
-void draw_outline(const EvaluatedModels& models, const Camera& camera, int object_id,
-                  const Rigid3d& pose, const Rgb8& color, Image<Rgb8>& picture) {
+void draw_pose(const EvaluatedModels& models, const Camera& camera, int object_id,
+               const Rigid3d& pose, const Rgb8& color, Image<Rgb8>& picture) {
+  constexpr float kTint = 0.25f;
   const int mesh = models.find(object_id);
   if (mesh < 0) return;
-  const Instance instance{mesh, 0, 0, cast<float>(pose)};
-  const Rendering seen = render(Context::cpu(), models.scene, camera, {&instance, 1});
-  const ImageView<const float> depth = seen.depth_m_of(0);
-  const auto inside = [&](int u, int v) { return depth.contains(u, v) && depth(u, v) > 0; };
-  for (int v = 0; v < depth.height; ++v) {
-    for (int u = 0; u < depth.width; ++u) {
-      if (!inside(u, v)) continue;
-      const bool rim =
-          !inside(u - 2, v) || !inside(u + 2, v) || !inside(u, v - 2) || !inside(u, v + 2);
-      Rgb8& pixel = picture(u, v);
-      const auto mix = [&](std::uint8_t a, std::uint8_t b) {
-        return static_cast<std::uint8_t>((3 * a + b) / 4);
-      };
-      pixel =
-          rim ? color : Rgb8{mix(pixel.x, color.x), mix(pixel.y, color.y), mix(pixel.z, color.z)};
-    }
-  }
+  draw_outline(depth_of_object(models.scene, mesh, camera, pose), color, kTint, picture);
 }
 
 std::string hex(const Rgb8& c) { return fmt::format("#{:02x}{:02x}{:02x}", c.x, c.y, c.z); }
@@ -157,12 +124,12 @@ Image<Rgb8> overlay(const EvaluatedModels& models, const Camera& camera, const I
   for (std::size_t i = 0; i < image.truth.size(); ++i) {
     const JudgedInstance& instance = image.judgement.instances[i];
     if (!instance.wanted || instance.report >= 0) continue;
-    draw_outline(models, camera, image.truth[i].object_id, image.truth[i].camera_from_object,
-                 kMissedColor.color, picture);
+    draw_pose(models, camera, image.truth[i].object_id, image.truth[i].camera_from_object,
+              kMissedColor.color, picture);
   }
   for (std::size_t i = 0; i < image.reports.size(); ++i) {
-    draw_outline(models, camera, image.reports[i].object_id, image.reports[i].camera_from_object,
-                 color_of(image.judgement.reports[i].verdict).color, picture);
+    draw_pose(models, camera, image.reports[i].object_id, image.reports[i].camera_from_object,
+              color_of(image.judgement.reports[i].verdict).color, picture);
   }
   const int height = std::max(1, width * camera.height / camera.width);
   Image<Rgb8> tile = shrunk(picture, width, height);

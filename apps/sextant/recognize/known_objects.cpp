@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/sextant/recognize/known_objects.h"
+
+#include <algorithm>
+
+#include "apps/sextant/command/progress_bar.h"
+#include "sextant/core/error.h"
+
+namespace sextant::app {
+
+namespace {
+
+/// "a, b and 5 more".
+std::string names_of(const std::vector<ObjectEntry>& entries) {
+  constexpr std::size_t kMost = 10;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kMost, entries.size()); ++i) {
+    names += (i > 0 ? ", " : "") + entries[i].name;
+  }
+  if (entries.size() > kMost) names += " and " + std::to_string(entries.size() - kMost) + " more";
+  return names;
+}
+
+}  // namespace
+
+std::vector<LearnedObject> load_known_objects(const Context& context, const std::string& library,
+                                              const std::vector<std::string>& only) {
+  const Library file(library, LibraryAccess::kRead);
+  const std::vector<ObjectEntry> entries = file.list();
+  require(!entries.empty(), library,
+          ": there are no objects in it; 'sextant learn' puts some there");
+  for (const std::string& name : only) {
+    require(file.contains(name), "--only: ", library, " has no object '", name, "'; it has ",
+            names_of(entries));
+  }
+  ObjectParts parts = ObjectParts::none();
+  parts.mesh = parts.samples = true;
+  ProgressBar bar("loading the library", {"objects", 1});
+  std::vector<LearnedObject> objects;
+  if (only.empty()) {
+    LibraryVisitor visitor;
+    visitor.object = [&](std::int64_t, LearnedObject object) {
+      objects.push_back(std::move(object));
+    };
+    file.load_all(context, parts, visitor, bar.callback());
+    return objects;
+  }
+  for (const ObjectEntry& entry : entries) {
+    if (std::find(only.begin(), only.end(), entry.name) == only.end()) continue;
+    objects.push_back(file.load(entry.name, parts));
+  }
+  return objects;
+}
+
+}  // namespace sextant::app
