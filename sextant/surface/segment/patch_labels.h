@@ -265,7 +265,8 @@ struct LabelCell {
       }
       if (cell.is_inside && u_end == kCellPx) {  // without a branch for each pixel
         for (int k = 0; k < kCellPx; ++k) {
-          to[k] = (at.seen[k] != 0) & (off[k] <= most) ? cell.own_group : -1;
+          const bool is_on = (at.seen[k] != 0) & (off[k] <= most);
+          to[k] = is_on ? cell.own_group : -1;
         }
         continue;
       }
