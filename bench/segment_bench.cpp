@@ -251,6 +251,12 @@ void count_faces(std::vector<Row>& rows) {
                       static_cast<double>(score.found),
                       {},
                       {}});
+      rows.push_back({"faces found with the right kind of " + std::to_string(score.faces) + where,
+                      "",
+                      {},
+                      static_cast<double>(score.right_kind),
+                      {},
+                      {}});
     }
   }
 }

@@ -62,6 +62,8 @@ constexpr Experiment kExperiments[] = {
     {"real-surfaces",
      "normals, filter, curvature and segmentation on frames of real sensors, against what is known",
      real_surfaces},
+    {"learn-captured", "captured models learned: symmetries, views, tensors and seconds of each",
+     learn_captured},
 };
 
 struct ReproduceCommand {

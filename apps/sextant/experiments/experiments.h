@@ -36,5 +36,6 @@ std::vector<measure::Row> curvature_noise(const Context& context);
 std::vector<measure::Row> curvature_speed(const Context& context);
 std::vector<measure::Row> curvature_correspondence(const Context& context);
 std::vector<measure::Row> real_surfaces(const Context& context);
+std::vector<measure::Row> learn_captured(const Context& context);
 
 }  // namespace sextant::app

@@ -13,7 +13,8 @@ namespace {
 constexpr float kPclRadius_m = 0.02f;
 constexpr int kEvery = 3;  // of the pixels, to save PCL's time
 
-/// A part of an image on the side of a can, where it turns away from the sensor by less than 45°.
+/// A part of an image on the side of a can: where it turns away from the sensor by less than 45°,
+/// or from outline to outline, in rows where nothing stands before it.
 struct Can {
   const char* name;
   const char* file;
@@ -22,7 +23,13 @@ struct Can {
 };
 const Can kCans[] = {
     {"can of 51 mm", "ycbv_frames/posecnn_demo/000002-depth.png", 0.051, 328, 205, 60, 45},
-    {"can of 33.9 mm", "ycbv_frames/posecnn_demo/000001-depth.png", 0.0339, 415, 295, 30, 45}};
+    {"can of 33.9 mm", "ycbv_frames/posecnn_demo/000001-depth.png", 0.0339, 415, 295, 30, 45},
+    {"can of 51 mm, whole side", "ycbv_frames/posecnn_demo/000002-depth.png", 0.051, 304, 205, 108,
+     45},
+    {"can of 33.9 mm, whole side", "ycbv_frames/posecnn_demo/000001-depth.png", 0.0339, 396, 290,
+     66, 55},
+    {"second can of 33.9 mm, whole side", "ycbv_frames/posecnn_demo/000002-depth.png", 0.0339, 385,
+     270, 48, 75}};
 
 /// Mean k1 over the part, and the share of its pixels that have one.
 struct Side {

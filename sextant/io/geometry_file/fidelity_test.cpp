@@ -128,6 +128,13 @@ TEST(GeometryFidelity, NamesWhatAMeshHasNoPlaceFor) {
                   "element edge 1\nproperty int a\nproperty int b\nelement none 0\n"
                   "property int c\nend_header\n0 0 0 1 7\n1 0 0 2 7 8\n0 1 0 0\n3 0 1 2 .5\n0 1\n"),
       (Parts{"vertex list neighbours", "face property quality", "element edge"}));
+  // Of a camera without axes not even the place is known; zeros say nothing.
+  EXPECT_EQ(left_out_of(folder, "b.ply",
+                        "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\n"
+                        "property float y\nproperty float z\nelement camera 1\n"
+                        "property float view_px\nproperty float focal\nproperty float k1\n"
+                        "property list uchar int lens\nend_header\n0 0 0\n1 525 0 1 7\n"),
+            (Parts{"camera property lens", "camera property focal", "camera property view_px"}));
   EXPECT_EQ(left_out_of(folder, "a.vtk",
                         "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\n"
                         "FIELD f 1\nTIME 1 1 double\n0.5\nPOINTS 2 float\n0 0 0 1 1 1\n"

@@ -253,14 +253,14 @@ void read_vertices(Numbers& numbers, const PlyElement& element, double unit_m, P
 }
 
 template <class Numbers>
-void read_camera(Numbers& numbers, const PlyElement& element,
-                 std::map<std::string, double>& camera) {
+void read_camera(Numbers& numbers, const PlyElement& element, PlyBody& body) {
   numbers.begin_record(element.name);
   for (const PlyProperty& property : element.properties) {
     if (property.is_list()) {
       skip_property(numbers, property);
+      body.left_out.push_back("camera property " + property.name);
     } else {
-      camera[property.name] = numbers.number(property.type, property.name);
+      body.camera[property.name] = numbers.number(property.type, property.name);
     }
   }
   numbers.end_record();
@@ -295,7 +295,7 @@ PlyBody read_elements(Numbers& numbers, const PlyHeader& header, double unit_m) 
     } else if (element.name == "range_grid" && index_list(element)) {
       read_grid(numbers, element, vertices, body.grid);
     } else if (element.name == "camera" && element.count == 1) {
-      read_camera(numbers, element, body.camera);
+      read_camera(numbers, element, body);
     } else {
       skip_element(numbers, element);
       if (element.count > 0) body.left_out.push_back("element " + element.name);

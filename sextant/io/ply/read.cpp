@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "sextant/io/mesh/corners.h"
 #include "sextant/io/mesh/polygons.h"
@@ -74,8 +75,10 @@ void apply_comments(const std::vector<std::string>& comments, double unit_m, Clo
 }
 
 /// PCL's element: where the sensor stood, its axes as the rows of the rotation, and the size of an
-/// organised cloud.
-void apply_camera(const std::map<std::string, double>& camera, double unit_m, Cloud& cloud) {
+/// organised cloud. What else it says, other than zeros, is left out.
+void apply_camera(const std::map<std::string, double>& camera, double unit_m, Cloud& cloud,
+                  std::vector<std::string>& left_out) {
+  std::set<std::string> used;
   const auto value = [&](const char* name) {
     const auto it = camera.find(name);
     return it == camera.end() ? std::nan("") : it->second;
@@ -84,12 +87,18 @@ void apply_camera(const std::map<std::string, double>& camera, double unit_m, Cl
   if (!cloud.organised() && width >= 1 && height > 1 && width < 1e9 && height < 1e9) {
     set_organised(cloud, static_cast<std::int64_t>(width), static_cast<std::int64_t>(height));
   }
+  if (width * height == static_cast<double>(cloud.size())) used = {"viewportx", "viewporty"};
   const Mat3d rotation{{{value("x_axisx"), value("x_axisy"), value("x_axisz")},
                         {value("y_axisx"), value("y_axisy"), value("y_axisz")},
                         {value("z_axisx"), value("z_axisy"), value("z_axisz")}}};
-  if (std::abs(determinant(rotation) - 1.0) < 1e-3) {
-    set_pose(cloud, {value("view_px"), value("view_py"), value("view_pz")}, to_quaternion(rotation),
-             unit_m);
+  const Vec3d place{value("view_px"), value("view_py"), value("view_pz")};
+  if (std::abs(determinant(rotation) - 1.0) < 1e-3 && is_finite(place)) {
+    set_pose(cloud, place, to_quaternion(rotation), unit_m);
+    used.insert({"view_px", "view_py", "view_pz", "x_axisx", "x_axisy", "x_axisz", "y_axisx",
+                 "y_axisy", "y_axisz", "z_axisx", "z_axisy", "z_axisz"});
+  }
+  for (const auto& [name, number] : camera) {
+    if (number != 0 && used.count(name) == 0) left_out.push_back("camera property " + name);
   }
 }
 
@@ -201,7 +210,7 @@ TriangleMesh read_ply(FileReader& source, const std::filesystem::path* folder,
     }
     apply_corner_texture(body, mesh);
     apply_comments(header.comments, options.unit_m, mesh.vertices);
-    apply_camera(body.camera, options.unit_m, mesh.vertices);
+    apply_camera(body.camera, options.unit_m, mesh.vertices, body.left_out);
     apply_texture(header.comments, folder, mesh);
     if (facts) {
       facts->encoding = name_of(header.encoding, kPlyEncodings);

@@ -23,9 +23,8 @@ using testing::roof;
 using testing::segment_scene;
 using testing::TableDepth;
 
-TEST(SegmentContract, SameBitsOnEveryRunAndThreadCount) {
-  const testing::LabelledTable table = testing::labelled_table(
-      5, {.depth = TableDepth::kRaw, .width = 320, .height = 240, .focal_px = 262.5});
+/// The same labels on every device, and on the CPU the same bits of regions.
+void expect_same_everywhere(const testing::LabelledTable& table) {
   std::optional<Found> first;
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));
@@ -56,6 +55,14 @@ TEST(SegmentContract, SameBitsOnEveryRunAndThreadCount) {
       }
     }
   }
+}
+
+TEST(SegmentContract, SameBitsOnEveryRunAndThreadCount) {
+  expect_same_everywhere(testing::labelled_table(
+      5, {.depth = TableDepth::kRaw, .width = 320, .height = 240, .focal_px = 262.5}));
+  // Rows and columns that are no multiples of cells or of warps, and more patches.
+  expect_same_everywhere(testing::labelled_table(
+      6, {.depth = TableDepth::kFiltered, .width = 333, .height = 251, .focal_px = 270}));
 }
 
 TEST(SegmentContract, SameBitsOnEveryInstructionSet) {

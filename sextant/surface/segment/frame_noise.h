@@ -41,35 +41,32 @@ struct CountResidual {
   }
 };
 
-/// The noise at each depth: what a fifth of the windows there stay below, but no more than the
-/// depths beside it allow. Depths with few windows take the nearest depth that has enough; a frame
-/// without any is taken to be exact.
-struct FindNoise {
+// The noise at each depth is what a fifth of the windows there stay below, but no more than the
+// depths beside it allow. Depths with few windows take the nearest depth that has enough; a frame
+// without any is taken to be exact. Three steps find it, each for all depths at once.
+
+/// What the windows of one depth tell; -1 where they are too few.
+struct FindLevel {
   PatchState s;
-  float given_inverse_m;  ///< instead of all that, when positive
-  SEXTANT_HD void operator()(std::int64_t) const {
-    float found[kDepthBins], steady[kDepthBins];
+  SEXTANT_HD void operator()(std::int64_t z) const {
     constexpr float kShare = 0.2f;
     constexpr int kLeastWindows = 12;
-    for (int z = 0; z < kDepthBins; ++z) {
-      found[z] = noise::quantile_level(s.histogram + z * kNoiseBins, kShare, kLeastWindows);
-    }
-    for (int z = 0; z < kDepthBins; ++z) steady[z] = min_of(found[z], most_beside(found, z));
-    float least = INFINITY;
-    for (int z = 0; z < kDepthBins; ++z) {
-      const float level =
-          given_inverse_m > 0 ? given_inverse_m : noise::nearest_level(steady, z, 0.0f);
-      s.noise->inverse_m[z] = level;
-      least = min_of(least, level);
-    }
-    s.noise->least_inverse_m = least;
+    s.found_level[z] = noise::quantile_level(s.histogram + z * kNoiseBins, kShare, kLeastWindows);
+  }
+};
+
+/// A depth at which only slats or leaves are seen seems noisy. The noise of sensors grows or falls
+/// by no more than a factor of two with half an octave of depth, seen from the two nearest levels
+/// on either side; the side that allows more counts. A level of next to nothing is that of a wall
+/// whose depth is one number, which tells nothing of other depths.
+struct SteadyLevel {
+  PatchState s;
+  SEXTANT_HD void operator()(std::int64_t bin) const {
+    const int z = static_cast<int>(bin);
+    s.steady_level[z] = min_of(s.found_level[z], most_beside(s.found_level, z));
   }
 
  private:
-  /// A depth at which only slats or leaves are seen seems noisy. The noise of sensors grows or
-  /// falls by no more than a factor of two with half an octave of depth, seen from the two nearest
-  /// levels on either side; the side that allows more counts. A level of next to nothing is that of
-  /// a wall whose depth is one number, which tells nothing of other depths.
   SEXTANT_HD static float most_beside(const float* levels, int z) {
     constexpr float kNextToNothing = 1.0f / 32;
     float most = -1.0f;
@@ -86,6 +83,27 @@ struct FindNoise {
       if (met > 0) most = max_of(most, of_side);
     }
     return most < 0 ? INFINITY : most;
+  }
+};
+
+/// The noise of one depth, and, with the first, the least of all.
+struct NameLevel {
+  PatchState s;
+  float given_inverse_m;  ///< instead of what was found, when positive
+  SEXTANT_HD void operator()(std::int64_t bin) const {
+    s.noise->inverse_m[bin] = level_at(static_cast<int>(bin));
+    if (bin != 0) return;
+    // Every level is that of some depth which has enough windows.
+    float least = INFINITY;
+    for (int z = 0; z < kDepthBins; ++z) {
+      if (s.steady_level[z] >= 0) least = min_of(least, s.steady_level[z]);
+    }
+    s.noise->least_inverse_m = given_inverse_m > 0 || !(least < INFINITY) ? level_at(0) : least;
+  }
+
+ private:
+  SEXTANT_HD float level_at(int z) const {
+    return given_inverse_m > 0 ? given_inverse_m : noise::nearest_level(s.steady_level, z, 0.0f);
   }
 };
 

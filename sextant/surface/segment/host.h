@@ -26,20 +26,47 @@ struct HostSteps {
     });
   }
 
-  /// Those that look at every pixel are compiled for every instruction set; the compiler makes
-  /// vectors of their loops.
-  template <class Function>
-  static void each_cell_of_pixels(const Context& context, std::int64_t count,
-                                  const Function& function) {
-    for_each_chunk(context, count, kCellsAtOnce, [&](std::int64_t begin, std::int64_t end) {
-      run_widest(EachOf<Function>{function}, begin, end);
-    });
+  static void sum_cells(const Context& context, const SumCell& sum) {
+    each_cell_of_pixels(context, sum.s.cells, sum);
+  }
+  static void label_pixels(const Context& context, const LabelCell& label) {
+    each_cell_of_pixels(context, label.s.cells, label);
+  }
+
+  static void find_noise(const Context& context, const PatchState& s, float given_inverse_m) {
+    each_short(context, kDepthBins, FindLevel{s});
+    each_short(context, kDepthBins, SteadyLevel{s});
+    each_short(context, kDepthBins, NameLevel{s, given_inverse_m});
   }
 
   template <int kTerms>
   static void join_patches(const Context& context, const PatchState& s, const PixelSize* pixel,
                            int most_rounds) {
     PatchJoining<kTerms>(context, s, pixel).run(most_rounds);
+  }
+
+  /// Few edges lie between two patches that are not flat: these alone are sorted.
+  static void join_pairs(const Context&, const PatchState& s, Workspace&) {
+    std::int64_t count = 0;
+    for (std::int64_t edge = 0; edge < 2 * std::int64_t{s.cells}; ++edge) {
+      if (s.pair[edge] == kNoPatches) continue;
+      s.is_smooth[count] = s.is_smooth[edge];
+      s.pair[count++] = s.pair[edge];
+    }
+    // Whether an edge is smooth takes the place of the highest bit of its second patch, which is
+    // never set; the order of equal pairs does not matter.
+    constexpr std::uint64_t kSmoothBit = std::uint64_t{1} << 31;
+    for (std::int64_t k = 0; k < count; ++k) {
+      if (s.is_smooth[k] != 0) s.pair[k] |= kSmoothBit;
+    }
+    const auto without_bit = [](std::uint64_t pair) { return pair & ~kSmoothBit; };
+    std::sort(s.pair, s.pair + count,
+              [&](std::uint64_t a, std::uint64_t b) { return without_bit(a) < without_bit(b); });
+    for (std::int64_t k = 0; k < count; ++k) {
+      s.is_smooth[k] = (s.pair[k] & kSmoothBit) != 0 ? 1 : 0;
+      s.pair[k] = without_bit(s.pair[k]);
+    }
+    for (std::int64_t k = 0; k < count; ++k) JoinPair{s, count}(k);
   }
 
   template <class Surface>
@@ -50,17 +77,8 @@ struct HostSteps {
   /// Rows first, each a chain of runs whose pixels have the first as their parent; then runs to
   /// those of the next row, once for every two that touch. The counts hold the runs' first pixels.
   static void link(const Context& context, const PixelSurface& surface, const SegmentState& s) {
-    constexpr std::int64_t kRowsAtOnce = 8;
     const std::int32_t width = surface.width;
-    const auto each_row = [&](const auto& function) {
-      for_each_chunk(context, surface.height, kRowsAtOnce,
-                     [&](std::int64_t begin, std::int64_t end) {
-                       for (std::int64_t v = begin; v < end; ++v) {
-                         function(static_cast<std::int32_t>(v) * width);
-                       }
-                     });
-    };
-    each_row([&](std::int32_t first) {
+    each_row(context, surface, [&](std::int32_t first) {
       for (std::int32_t i = first; i < first + width; ++i) {
         s.counts[i] = i;
         if (s.parent[i] < 0) continue;
@@ -69,17 +87,9 @@ struct HostSteps {
         if (goes_on) s.parent[i] = s.counts[i] = s.counts[i - 1];
       }
     });
-    each_row([&](std::int32_t first) {
+    each_row(context, surface, [&](std::int32_t first) {
       for (std::int32_t i = first; i < first + width; ++i) {
-        if (load_parent(s.parent, i) < 0) continue;
-        const std::int32_t below = i + width;
-        if (surface.patch_of(i) >= 0) {
-          const bool touches = below < s.n && surface.patch_of(below) == surface.patch_of(i);
-          if (touches && (s.counts[i] == i || s.counts[below] == below)) join(s.parent, i, below);
-          link_across_gaps(surface, s, i);
-        } else if (below < s.n && belong_together(surface, s, i, below)) {
-          join(s.parent, i, below);
-        }
+        if (load_parent(s.parent, i) >= 0) link_below(surface, s, i);
       }
     });
   }
@@ -92,7 +102,6 @@ struct HostSteps {
   /// The points of small regions are free to join another. Whatever order threads take, a root
   /// stays a root and everybody ends at his own.
   static void keep_large(const Context& context, const SegmentState& s, int min_points) {
-    constexpr std::int64_t kPointsAtOnce = 4096;
     const auto each_chunk = [&](const auto& function) {
       for_each_chunk(context, s.n, kPointsAtOnce, function);
     };
@@ -129,10 +138,10 @@ struct HostSteps {
   static void attach(const Context& context, const Surface& surface, int rounds, SegmentState& s) {
     std::int32_t* left = s.source_before;
     std::int32_t* found = s.counts;
-    std::int32_t count = 0;
-    for (std::int32_t i = 0; i < s.n && rounds > 0; ++i) {
-      if (s.source[i] < 0 && s.flags[i] != kNoPoint) left[count++] = i;
-    }
+    if (rounds <= 0) return;
+    std::int32_t count = list_points(context, s.n, s.ranks, left, [&](std::int32_t i) {
+      return s.source[i] < 0 && s.flags[i] != kNoPoint;
+    });
     for (int round = 0; round < rounds && count > 0; ++round) {
       for_each(context, count,
                [&](std::int64_t k) { found[k] = nearest_source(surface, s.source, left[k]); });
@@ -147,12 +156,10 @@ struct HostSteps {
 
   /// Points are counted and placed in some parts at once, each with a row of counters.
   static void gather(const Context& context, const SegmentState& s, Workspace&) {
-    std::int32_t regions = 0;
-    for (std::int32_t i = 0; i < s.n; ++i) {
-      if (s.source[i] != i || s.parent[i] != i) continue;
-      s.region_root[regions] = i;
-      s.region_of_root[i] = regions++;
-    }
+    const std::int32_t regions =
+        list_points(context, s.n, s.ranks, s.region_root,
+                    [&](std::int32_t i) { return s.source[i] == i && s.parent[i] == i; });
+    for (std::int32_t r = 0; r < regions; ++r) s.region_of_root[s.region_root[r]] = r;
     s.ranks[s.n] = regions;
     // CUDA's keys hold the counters: a region has points enough to pay for some of them.
     constexpr std::int32_t kMostParts = 16;
@@ -201,6 +208,25 @@ struct HostSteps {
     });
   }
 
+  template <class Surface>
+  static void merge(const Context& context, const MergePoint<Surface>& merge) {
+    for_each(context, merge.s.n, merge);
+  }
+  /// By rows, without a division for each pixel; most neighbours are of the same region.
+  static void merge(const Context& context, const MergePoint<PixelSurface>& merge) {
+    const std::int32_t width = merge.surface.width, n = merge.s.n;
+    const std::int32_t* region = merge.s.region;
+    each_row(context, merge.surface, [&](std::int32_t first) {
+      for (std::int32_t i = first; i + 1 < first + width; ++i) {
+        if (region[i] != region[i + 1]) merge(i, i + 1);
+      }
+      if (first + width >= n) return;
+      for (std::int32_t i = first; i < first + width; ++i) {
+        if (region[i] != region[i + width]) merge(i, i + width);
+      }
+    });
+  }
+
   static bool may_part(const SegmentState& s) {
     return std::any_of(s.fits, s.fits + s.regions(), [](const RegionFit& f) { return f.parts; });
   }
@@ -209,6 +235,11 @@ struct HostSteps {
   static void each_region(const Context&, const SegmentState& s, const Function& function) {
     // At least one call: the number of regions is written even if it is zero.
     for (std::int32_t r = 0; r < max_of(s.regions(), 1); ++r) function(r);
+  }
+
+  template <class Step>
+  static void finish_regions(const Context& context, const FinishRegion<Step>& finish) {
+    each_region(context, finish.s, finish);
   }
 
   static void rank(const Context&, const SegmentState& s, Workspace&) {
@@ -222,6 +253,60 @@ struct HostSteps {
   }
 
  private:
+  /// Calls function(first pixel) for every row of an image.
+  template <class Function>
+  static void each_row(const Context& context, const PixelSurface& surface,
+                       const Function& function) {
+    constexpr std::int64_t kRowsAtOnce = 8;
+    for_each_chunk(context, surface.height, kRowsAtOnce, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t v = begin; v < end; ++v) {
+        function(static_cast<std::int32_t>(v) * surface.width);
+      }
+    });
+  }
+
+  /// Writes the points for which the condition holds to `list`, in their order; returns how many.
+  /// `counts` has room for a number for each kPointsAtOnce points.
+  static constexpr std::int64_t kPointsAtOnce = 4096;
+  template <class Condition>
+  static std::int32_t list_points(const Context& context, std::int32_t points, std::int32_t* counts,
+                                  std::int32_t* list, const Condition& condition) {
+    const auto each_chunk = [&](const auto& function) {
+      for_each_chunk(context, points, kPointsAtOnce, [&](std::int64_t begin, std::int64_t end) {
+        function(static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end),
+                 counts[begin / kPointsAtOnce]);
+      });
+    };
+    each_chunk([&](std::int32_t begin, std::int32_t end, std::int32_t& count) {
+      std::int32_t found = 0;
+      for (std::int32_t i = begin; i < end; ++i) found += condition(i) ? 1 : 0;
+      count = found;
+    });
+    std::int32_t total = 0;
+    for (std::int64_t k = 0; k * kPointsAtOnce < points; ++k) {
+      total += std::exchange(counts[k], total);
+    }
+    each_chunk([&](std::int32_t begin, std::int32_t end, std::int32_t& count) {
+      const std::int64_t next = begin / kPointsAtOnce + 1;
+      const std::int32_t until = next * kPointsAtOnce < points ? counts[next] : total;
+      std::int32_t place = count;
+      for (std::int32_t i = begin; i < end && place < until; ++i) {
+        if (condition(i)) list[place++] = i;
+      }
+    });
+    return total;
+  }
+
+  /// Steps that look at every pixel are compiled for every instruction set; the compiler makes
+  /// vectors of their loops.
+  template <class Function>
+  static void each_cell_of_pixels(const Context& context, std::int64_t count,
+                                  const Function& function) {
+    for_each_chunk(context, count, kCellsAtOnce, [&](std::int64_t begin, std::int64_t end) {
+      run_widest(EachOf<Function>{function}, begin, end);
+    });
+  }
+
   template <class Function>
   struct EachOf {
     const Function& function;

@@ -182,14 +182,21 @@ struct PixelSurface {
   /// A pixel's share of the surface: the solid angle of the pixel over the cosine of the slant,
   /// which is taken to be at most 87°. Without a normal the pixel is taken to face the camera.
   SEXTANT_HD float point_area_m2(std::int64_t i, const float*) const {
-    constexpr float kLeastCosine = 0.05f;
     const Vec3f p = points[i];
-    const float away_sq = norm_sq(p);
-    float along = std::abs(dot(normals[i], p));
-    if (!(along * along >= kLeastCosine * kLeastCosine * away_sq)) {
-      along = (is_finite(normals[i]) ? kLeastCosine : 1.0f) * std::sqrt(away_sq);
+    if (!is_slant_known(p, normals[i])) {
+      const float cosine = is_finite(normals[i]) ? kLeastCosine : 1.0f;
+      return area_m2(p, cosine * std::sqrt(norm_sq(p)), pixel->x, pixel->y);
     }
-    return p.z * p.z * p.z / along * pixel->x * pixel->y;
+    return area_m2(p, std::abs(dot(normals[i], p)), pixel->x, pixel->y);
+  }
+  static constexpr float kLeastCosine = 0.05f;
+  SEXTANT_HD static bool is_slant_known(const Vec3f& p, const Vec3f& n) {
+    const float along = std::abs(dot(n, p));
+    return along * along >= kLeastCosine * kLeastCosine * norm_sq(p);
+  }
+  /// The area of a pixel of this size whose normal has the product `along` with the point.
+  SEXTANT_HD static float area_m2(const Vec3f& p, float along, float pixel_x, float pixel_y) {
+    return p.z * p.z * p.z / along * pixel_x * pixel_y;
   }
 
   SEXTANT_HD bool linked(int i, int j) const {

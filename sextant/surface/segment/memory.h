@@ -85,11 +85,15 @@ inline PatchState patch_state(const Context& context, int width, int height, Wor
     s.target = pieces.integers(s.cells);
     s.joining = pieces.integers(s.cells);
     s.joined = pieces.integers(s.cells);
+    s.joins_of_round = pieces.integers(1);
     s.group = pieces.integers(s.cells);
     s.group_pixels = pieces.integers(s.cells);
     s.histogram = pieces.integers(std::int64_t{kDepthBins} * kNoiseBins);
+    s.found_level = pieces.take<float>(kDepthBins);
+    s.steady_level = pieces.take<float>(kDepthBins);
     s.centre = pieces.take<double>(edges);
     s.own = pieces.take<double>(s.cells);
+    s.unit = pieces.take<double>(s.cells);
     s.best = pieces.take<std::uint64_t>(s.cells);
     s.cost = pieces.take<float>(edges);
     s.tolerance = pieces.take<float>(s.cells);

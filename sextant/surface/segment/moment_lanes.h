@@ -17,39 +17,84 @@ void add_points(const Step& step, const Region& region, const std::uint32_t* lis
   }
 }
 
-/// Eight points and what is summed of each.
-struct MomentLanes {
-  static constexpr int kLanes = 8;
-  double sums[kMomentSums][kLanes] = {};
-  double q[3][kLanes], n[3][kLanes], area_m2[kLanes], counts[kLanes];
+/// Some dozens of points and what is summed of each: loops over them are long enough for a compiler
+/// to make vectors of.
+struct MomentBlock {
+  static constexpr int kMost = 64;
+  double q[3][kMost], n[3][kMost], area_m2[kMost], counts[kMost];
 
   /// Points that are attached count for the area only.
   template <class Surface>
-  void load(int lane, const Surface& surface, const SegmentState& s, const Vec3d& origin,
-            std::int32_t i) {
-    const bool in_models = s.source[i] == i;
-    const Vec3f normal = surface.normals[i];
-    const Vec3d at = cast<double>(surface.points[i]) - origin;
-    const bool has_normal = in_models && is_finite(normal);
-    area_m2[lane] = double{surface.point_area_m2(i, s.area_m2)};
-    counts[lane] = in_models ? 1.0 : 0.0;
-    q[0][lane] = in_models ? at.x : 0.0;
-    q[1][lane] = in_models ? at.y : 0.0;
-    q[2][lane] = in_models ? at.z : 0.0;
-    n[0][lane] = has_normal ? double{normal.x} : 0.0;
-    n[1][lane] = has_normal ? double{normal.y} : 0.0;
-    n[2][lane] = has_normal ? double{normal.z} : 0.0;
+  void load(const Surface& surface, const SegmentState& s, const Vec3d& origin,
+            const std::uint32_t* list, int count) {
+    float p[3][kMost], m[3][kMost], in_models[kMost], has_normal[kMost];
+    for (int k = 0; k < count; ++k) {
+      const auto i = static_cast<std::int32_t>(list[k]);
+      const Vec3f &at = surface.points[i], &normal = surface.normals[i];
+      p[0][k] = at.x;
+      p[1][k] = at.y;
+      p[2][k] = at.z;
+      m[0][k] = normal.x;
+      m[1][k] = normal.y;
+      m[2][k] = normal.z;
+      in_models[k] = s.source[i] == i ? 1.0f : 0.0f;
+    }
+    load_areas(surface, s, list, p, m, count);
+    for (int k = 0; k < count; ++k) {
+      // x - x is zero for finite numbers.
+      const float finite = (m[0][k] - m[0][k]) + (m[1][k] - m[1][k]) + (m[2][k] - m[2][k]);
+      has_normal[k] = finite == 0.0f ? in_models[k] : 0.0f;
+      counts[k] = double{in_models[k]};
+    }
+    const double from[3] = {origin.x, origin.y, origin.z};
+    for (int j = 0; j < 3; ++j) {
+      for (int k = 0; k < count; ++k) m[j][k] = has_normal[k] != 0.0f ? m[j][k] : 0.0f;
+      for (int k = 0; k < count; ++k) q[j][k] = counts[k] * (double{p[j][k]} - from[j]);
+      for (int k = 0; k < count; ++k) n[j][k] = double{m[j][k]};
+    }
   }
 
-  /// In the order of RegionMoments.
-  void add() {
+ private:
+  void load_areas(const CloudSurface&, const SegmentState& s, const std::uint32_t* list,
+                  const float (&)[3][kMost], const float (&)[3][kMost], int count) {
+    for (int k = 0; k < count; ++k) area_m2[k] = double{s.area_m2[list[k]]};
+  }
+  void load_areas(const PixelSurface& surface, const SegmentState& s, const std::uint32_t* list,
+                  const float (&p)[3][kMost], const float (&m)[3][kMost], int count) {
+    float areas[kMost];
+    int unknown = 0;
+    const float width = surface.pixel->x, height = surface.pixel->y;
+    for (int k = 0; k < count; ++k) {
+      const Vec3f at{p[0][k], p[1][k], p[2][k]}, normal{m[0][k], m[1][k], m[2][k]};
+      areas[k] = PixelSurface::area_m2(at, std::abs(dot(normal, at)), width, height);
+      unknown += PixelSurface::is_slant_known(at, normal) ? 0 : 1;
+    }
+    for (int k = 0; k < count && unknown > 0; ++k) {
+      areas[k] = surface.point_area_m2(list[k], s.area_m2);
+    }
+    for (int k = 0; k < count; ++k) area_m2[k] = double{areas[k]};
+  }
+};
+
+/// Sums of moments, of every eighth point each.
+struct MomentLanes {
+  static constexpr int kLanes = 8;
+  double sums[kMomentSums][kLanes] = {};
+
+  /// Adds eight points of a block, in the order of RegionMoments.
+  void add(const MomentBlock& block, int first) {
     int at = 1;  // the points are counted as a whole
     const auto sum = [&](const auto& value) {
       for (int k = 0; k < kLanes; ++k) sums[at][k] += value(k);
       ++at;
     };
-    sum([&](int k) { return area_m2[k]; });
-    sum([&](int k) { return counts[k]; });
+    const double *q[3], *n[3];
+    for (int i = 0; i < 3; ++i) {
+      q[i] = block.q[i] + first;
+      n[i] = block.n[i] + first;
+    }
+    sum([&](int k) { return block.area_m2[first + k]; });
+    sum([&](int k) { return block.counts[first + k]; });
     for (int i = 0; i < 3; ++i) sum([&](int k) { return q[i][k]; });
     double squares[6][kLanes];
     for (int i = 0, pair = 0; i < 3; ++i) {
@@ -75,21 +120,21 @@ template <class Surface>
 void add_points(const MomentsOfPoint<Surface>& step, const Vec3d& origin, const std::uint32_t* list,
                 std::int32_t count, RegionMoments& sums) {
   MomentLanes lanes;
-  std::int32_t first = 0;
-  for (; first + MomentLanes::kLanes <= count; first += MomentLanes::kLanes) {
-    for (int lane = 0; lane < MomentLanes::kLanes; ++lane) {
-      lanes.load(lane, step.surface, step.s, origin, static_cast<std::int32_t>(list[first + lane]));
-    }
-    lanes.add();
+  MomentBlock block;
+  const std::int32_t in_lanes = count / MomentLanes::kLanes * MomentLanes::kLanes;
+  for (std::int32_t first = 0; first < in_lanes; first += MomentBlock::kMost) {
+    const int length = min_of(MomentBlock::kMost, in_lanes - first);
+    block.load(step.surface, step.s, origin, list + first, length);
+    for (int k = 0; k < length; k += MomentLanes::kLanes) lanes.add(block, k);
   }
-  for (std::int32_t k = first; k < count; ++k) {
+  for (std::int32_t k = in_lanes; k < count; ++k) {
     step.add(origin, static_cast<std::int32_t>(list[k]), sums);
   }
   double* totals = reinterpret_cast<double*>(&sums);
   for (int t = 1; t < kMomentSums; ++t) {
     for (int lane = 0; lane < MomentLanes::kLanes; ++lane) totals[t] += lanes.sums[t][lane];
   }
-  sums.points += first;
+  sums.points += in_lanes;
 }
 
 }  // namespace sextant::detail::segment

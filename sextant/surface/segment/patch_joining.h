@@ -30,7 +30,7 @@ class LastCosts {
 };
 
 /// How the CPU joins patches: with lists of the patches and of the edges between them, both of
-/// which soon are few. Only the first rounds are worth more than one thread.
+/// which soon are few. Only long lists are worth more than one thread.
 template <int kTerms>
 class PatchJoining {
  public:
@@ -38,13 +38,20 @@ class PatchJoining {
       : context_(context),
         s_(s),
         pixel_(pixel),
-        roots_(s.joining),  // what CUDA keeps there, and the pairs of later
-        edges_(reinterpret_cast<std::int32_t*>(s.pair)) {
+        roots_(s.joining),  // what CUDA keeps there, the pairs and groups of later
+        joins_(s.joined),
+        targets_(s.group),
+        edges_(reinterpret_cast<Edge*>(s.pair)) {
+    static_assert(sizeof(Edge) == sizeof(*s.pair));
     for (std::int32_t cell = 0; cell < s.cells; ++cell) {
       if (s.root[cell] == cell) roots_[root_count_++] = cell;
     }
-    for (std::int32_t edge = 0; edge < 2 * s.cells; ++edge) {
-      if (is_between_patches(edge)) edges_[edge_count_++] = edge;
+    for (std::int32_t row = 0, cell = 0; row < s.rows; ++row) {
+      for (std::int32_t column = 0; column < s.columns; ++column, ++cell) {
+        if (s.root[cell] < 0) continue;
+        if (column + 1 < s.columns) list_edge({2 * cell, cell + 1});
+        if (row + 1 < s.rows) list_edge({2 * cell + 1, cell + s.columns});
+      }
     }
   }
 
@@ -55,49 +62,72 @@ class PatchJoining {
       if (!join(round)) return;
       for (std::int32_t cell = 0; cell < s_.cells; ++cell) FollowRoot{s_}(cell);
       keep(roots_, root_count_, [&](std::int32_t cell) { return s_.root[cell] == cell; });
-      keep(edges_, edge_count_, [&](std::int32_t edge) { return is_between_patches(edge); });
+      keep(edges_, edge_count_, [&](const Edge& edge) { return is_between_patches(edge); });
     }
   }
 
  private:
-  bool is_between_patches(std::int32_t edge) const {
-    const std::int32_t a = s_.root[edge / 2];
-    const std::int32_t other = a >= 0 ? across_edge(s_, edge) : -1;
-    return other >= 0 && s_.root[other] >= 0 && s_.root[other] != a;
+  /// The number of an edge, and the cell that it leads to.
+  struct Edge {
+    std::int32_t number, to;
+  };
+
+  bool is_between_patches(const Edge& edge) const {
+    const std::int32_t to = s_.root[edge.to];
+    return to >= 0 && to != s_.root[edge.number / 2];
+  }
+  void list_edge(const Edge& edge) {
+    if (is_between_patches(edge)) edges_[edge_count_++] = edge;
+  }
+
+  /// Calls function(k) for each of a list, on more than one thread where it is long.
+  template <class Function>
+  void each(std::int32_t count, std::int64_t at_once, const Function& function) const {
+    const auto some = [&](std::int64_t begin, std::int64_t end) {
+      function(static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end));
+    };
+    if (count >= 4 * at_once) {
+      for_each_chunk(context_, count, at_once, some);
+    } else {
+      some(0, count);
+    }
   }
 
   void rate(const RateEdge<kTerms>& rate_edge) const {
-    constexpr int kLongRounds = 3;
-    constexpr std::int64_t kEdgesAtOnce = 256;
-    const auto rate_some = [&](std::int64_t begin, std::int64_t end) {
+    constexpr std::int64_t kEdgesAtOnce = 128;
+    each(edge_count_, kEdgesAtOnce, [&](std::int32_t begin, std::int32_t end) {
       LastCosts<kTerms> costs(rate_edge);
-      for (std::int64_t k = begin; k < end; ++k) rate_edge(edges_[k], costs);
-    };
-    if (rate_edge.round < kLongRounds) {
-      for_each_chunk(context_, edge_count_, kEdgesAtOnce, rate_some);
-    } else {
-      rate_some(0, edge_count_);
-    }
+      for (std::int32_t k = begin; k < end; ++k) rate_edge(edges_[k].number, edges_[k].to, costs);
+    });
   }
 
   /// False when no patch joins another.
   bool join(int round) const {
-    bool any = false;
+    constexpr std::int64_t kPatchesAtOnce = 64;
+    std::int32_t joins = 0, targets = 0;
     for (std::int32_t k = 0; k < root_count_; ++k) {
-      const std::int32_t root = roots_[k];
-      if (s_.target[root] < 0) continue;
-      add_joined<kTerms>(s_, root, s_.target[root]);
-      any = true;
+      if (s_.target[roots_[k]] >= 0) joins_[joins++] = roots_[k];
     }
-    for (std::int32_t k = 0; k < root_count_ && any; ++k) {
-      const std::int32_t target = s_.target[roots_[k]];
-      if (target >= 0 && s_.changed[target] != round + 1) finish_joined<kTerms>(s_, target, round);
+    each(joins, kPatchesAtOnce, [&](std::int32_t begin, std::int32_t end) {
+      for (std::int32_t k = begin; k < end; ++k) move_to_target(s_, joins_[k]);
+    });
+    for (std::int32_t k = 0; k < joins; ++k) {
+      const std::int32_t target = s_.root[joins_[k]];
+      add_sums(s_.sums[target], s_.sums[joins_[k]]);
+      if (s_.changed[target] == round + 1) continue;
+      s_.changed[target] = round + 1;
+      targets_[targets++] = target;
     }
-    return any;
+    each(targets, kPatchesAtOnce, [&](std::int32_t begin, std::int32_t end) {
+      for (std::int32_t k = begin; k < end; ++k) {
+        finish_joined<kTerms>(s_, *pixel_, targets_[k], round);
+      }
+    });
+    return joins > 0;
   }
 
-  template <class Condition>
-  static void keep(std::int32_t* list, std::int32_t& count, const Condition& condition) {
+  template <class Element, class Condition>
+  static void keep(Element* list, std::int32_t& count, const Condition& condition) {
     std::int32_t kept = 0;
     for (std::int32_t k = 0; k < count; ++k) {
       if (condition(list[k])) list[kept++] = list[k];
@@ -109,7 +139,9 @@ class PatchJoining {
   const PatchState& s_;
   const PixelSize* pixel_;
   std::int32_t* roots_;
-  std::int32_t* edges_;
+  std::int32_t* joins_;
+  std::int32_t* targets_;
+  Edge* edges_;
   std::int32_t root_count_ = 0, edge_count_ = 0;
 };
 

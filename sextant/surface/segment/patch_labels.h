@@ -120,11 +120,12 @@ struct TestEdge {
 /// common.
 struct JoinPair {
   PatchState s;
+  std::int64_t count;  ///< of edges in `pair`
   SEXTANT_HD void operator()(std::int64_t place) const {
     const std::uint64_t pair = s.pair[place];
     if (pair == kNoPatches || (place > 0 && s.pair[place - 1] == pair)) return;
     std::int64_t smooth = 0, edges = 0;
-    for (std::int64_t k = place; k < 2 * s.cells && s.pair[k] == pair; ++k) {
+    for (std::int64_t k = place; k < count && s.pair[k] == pair; ++k) {
       smooth += s.is_smooth[k];
       ++edges;
     }
@@ -191,81 +192,146 @@ struct LabelCell {
   /// What lies on a patch, may well, and may just, in tolerances.
   static constexpr float kOn = 2.0f, kNear = 2.5f, kMost = 3.5f;
 
-  SEXTANT_HD void operator()(std::int64_t cell) const {
-    const int row = static_cast<int>(cell / s.columns);
-    const int column = static_cast<int>(cell - std::int64_t{row} * s.columns);
-    const int u_end = min_of(kCellPx, surface.width - column * kCellPx);
-    const int v_end = min_of((row + 1) * kCellPx, surface.height);
-    const float per_x = 1.0f / surface.pixel->x, per_y = 1.0f / surface.pixel->y;
-    const float tolerance = s.tolerance[cell];
-    const std::int32_t own_group = s.target[cell];
-    const std::int32_t own = own_group >= 0 ? s.root[cell] : -1;
-    Patch patch{};
-    if (own >= 0) patch = s.patches[own];
-    const bool is_strong = own >= 0 && patch.strong;
-    const bool is_inside = own >= 0 && has_no_other(row, column, own);
-    for (int v = row * kCellPx; v < v_end; ++v) {
-      const CellRow at(surface, column * kCellPx, v, per_x, per_y);
-      float off[kCellPx];
-      for (int k = 0; k < kCellPx; ++k) {
-        off[k] = std::abs(at.d[k] - patch.inverse_at(at.x[k], at.y[k]));
-      }
-      std::int32_t* to = label + std::int64_t{v} * surface.width + column * kCellPx;
-      for (int k = 0; k < u_end; ++k) {
-        const float of_own = own >= 0 ? off[k] : INFINITY;
-        if (at.seen[k] == 0) {
-          to[k] = -1;
-        } else if ((is_strong && of_own <= kOn * tolerance) || is_inside) {
-          to[k] = of_own <= kMost * tolerance ? own_group : -1;
-        } else {
-          const std::int32_t other = nearest(row, column, at.x[k], at.y[k], at.d[k], tolerance);
-          to[k] = other >= 0 ? other
-                  : of_own <= kOn * tolerance
-                      ? own_group
-                      : nearest_of_any(row, column, at.x[k], at.y[k], at.d[k], tolerance);
-        }
-      }
-    }
+  /// What the pixels of one cell share.
+  struct Cell {
+    int row, column;
+    float tolerance;
+    std::int32_t own_group, own;  ///< its patch, or -1
+    Patch patch;
+    bool is_strong, is_inside;
+  };
+  SEXTANT_HD Cell cell_at(int row, int column) const {
+    const std::int64_t index = std::int64_t{row} * s.columns + column;
+    Cell cell{};
+    cell.row = row;
+    cell.column = column;
+    cell.tolerance = s.tolerance[index];
+    cell.own_group = s.target[index];
+    cell.own = cell.own_group >= 0 ? s.root[index] : -1;
+    if (cell.own >= 0) cell.patch = s.patches[cell.own];
+    cell.is_strong = cell.own >= 0 && cell.patch.strong;
+    cell.is_inside = cell.own >= 0 && has_no_other(row, column, cell.own);
+    return cell;
   }
 
- private:
-  /// Calls f(cell) for the 3 × 3 cells around one that have a group.
+  /// The label of a point of the cell that lies `off` from the cell's patch. `each_around(f)` calls
+  /// f(root, group) for the patches around.
+  template <class EachAround>
+  SEXTANT_HD std::int32_t label_of(const Cell& cell, float x, float y, float d, float off,
+                                   const EachAround& each_around) const {
+    const float of_own = cell.own >= 0 ? off : INFINITY;
+    if ((cell.is_strong && of_own <= kOn * cell.tolerance) || cell.is_inside) {
+      return of_own <= kMost * cell.tolerance ? cell.own_group : -1;
+    }
+    const std::int32_t other = nearest<true>(x, y, d, kNear * cell.tolerance, each_around);
+    if (other >= 0) return other;
+    if (of_own <= kOn * cell.tolerance) return cell.own_group;
+    return nearest<false>(x, y, d, kMost * cell.tolerance, each_around);
+  }
+
+  /// Calls f(root, group) for the 3 × 3 cells around one that have a group.
   template <class Function>
   SEXTANT_HD void each_around(int row, int column, Function&& f) const {
     for (int k = 0; k < 9; ++k) {
       const int v = row + k / 3 - 1, u = column + k % 3 - 1;
       if (v < 0 || u < 0 || v >= s.rows || u >= s.columns) continue;
       const std::int64_t other = std::int64_t{v} * s.columns + u;
-      if (s.target[other] >= 0) f(other);
+      if (s.target[other] >= 0) f(s.root[other], s.target[other]);
     }
   }
+
+  SEXTANT_HD void operator()(std::int64_t index) const {
+    const int row = static_cast<int>(index / s.columns);
+    const int column = static_cast<int>(index - std::int64_t{row} * s.columns);
+    const int u_end = min_of(kCellPx, surface.width - column * kCellPx);
+    const int v_end = min_of((row + 1) * kCellPx, surface.height);
+    const float per_x = 1.0f / surface.pixel->x, per_y = 1.0f / surface.pixel->y;
+    const Cell cell = cell_at(row, column);
+    const Around around(*this, row, column);
+    const auto each = [&](auto&& f) {
+      for (int k = 0; k < around.count; ++k) f(around.root[k], around.group[k]);
+    };
+    const float most = kMost * cell.tolerance;
+    for (int v = row * kCellPx; v < v_end; ++v) {
+      std::int32_t* to = label + std::int64_t{v} * surface.width + column * kCellPx;
+      if (around.count == 0) {
+        for (int k = 0; k < u_end; ++k) to[k] = -1;
+        continue;
+      }
+      const CellRow<kCellPx> at(surface, column * kCellPx, v, per_x, per_y);
+      float off[kCellPx];
+      for (int k = 0; k < kCellPx; ++k) {
+        off[k] = std::abs(at.d[k] - cell.patch.inverse_at(at.x[k], at.y[k]));
+      }
+      if (cell.is_inside && u_end == kCellPx) {  // without a branch for each pixel
+        for (int k = 0; k < kCellPx; ++k) {
+          const bool is_on = (at.seen[k] != 0) & (off[k] <= most);
+          to[k] = is_on ? cell.own_group : -1;
+        }
+        continue;
+      }
+      for (int k = 0; k < u_end; ++k) {
+        to[k] = at.seen[k] != 0 ? label_of(cell, at.x[k], at.y[k], at.d[k], off[k], each) : -1;
+      }
+    }
+  }
+
+ private:
+  /// The patches around a cell, each once.
+  struct Around {
+    std::int32_t root[9], group[9];
+    int count = 0;
+
+    SEXTANT_HD Around(const LabelCell& cells, int row, int column) {
+      cells.each_around(row, column, [&](std::int32_t of_cell, std::int32_t its_group) {
+        for (int k = 0; k < count; ++k) {
+          if (root[k] == of_cell) return;
+        }
+        root[count] = of_cell;
+        group[count++] = its_group;
+      });
+    }
+  };
+
   SEXTANT_HD bool has_no_other(int row, int column, std::int32_t root) const {
     bool none = true;
-    each_around(row, column, [&](std::int64_t other) { none = none && s.root[other] == root; });
+    each_around(row, column,
+                [&](std::int32_t other, std::int32_t) { none = none && other == root; });
     return none;
   }
-  template <bool kOnlyStrong>
-  SEXTANT_HD std::int32_t nearest_within(int row, int column, float x, float y, float d,
-                                         float most) const {
-    std::int32_t found = -1, before = -1;
-    each_around(row, column, [&](std::int64_t other) {
-      const std::int32_t root = s.root[other];
-      if (root == before || (kOnlyStrong && !s.patches[root].strong)) return;
-      before = root;
-      const float off = std::abs(d - s.patches[root].inverse_at(x, y));
+  /// The group of the patch that a point is nearest to, of equally near ones the first.
+  template <bool kOnlyStrong, class EachAround>
+  SEXTANT_HD std::int32_t nearest(float x, float y, float d, float most,
+                                  const EachAround& each_around) const {
+    std::int32_t found = -1;
+    each_around([&](std::int32_t root, std::int32_t group) {
+      const Patch& patch = s.patches[root];
+      if (kOnlyStrong && !patch.strong) return;
+      const float off = std::abs(d - patch.inverse_at(x, y));
       if (!(off < most)) return;
       most = off;
-      found = s.target[other];
+      found = group;
     });
     return found;
   }
-  SEXTANT_HD std::int32_t nearest(int row, int column, float x, float y, float d,
-                                  float tolerance) const {
-    return nearest_within<true>(row, column, x, y, d, kNear * tolerance);
-  }
-  SEXTANT_HD std::int32_t nearest_of_any(int row, int column, float x, float y, float d,
-                                         float tolerance) const {
-    return nearest_within<false>(row, column, x, y, d, kMost * tolerance);
+};
+
+/// The same for one pixel.
+struct LabelPixel {
+  LabelCell cells;
+  SEXTANT_HD void operator()(std::int64_t i) const {
+    const PixelSurface& surface = cells.surface;
+    const int v = static_cast<int>(i / surface.width);
+    const int u = static_cast<int>(i - std::int64_t{v} * surface.width);
+    const CellRow<1> at(surface, u, v, 1.0f / surface.pixel->x, 1.0f / surface.pixel->y);
+    if (at.seen[0] == 0) {
+      cells.label[i] = -1;
+      return;
+    }
+    const LabelCell::Cell cell = cells.cell_at(v / kCellPx, u / kCellPx);
+    const float off = std::abs(at.d[0] - cell.patch.inverse_at(at.x[0], at.y[0]));
+    const auto each = [&](auto&& f) { cells.each_around(cell.row, cell.column, f); };
+    cells.label[i] = cells.label_of(cell, at.x[0], at.y[0], at.d[0], off, each);
   }
 };
 

@@ -24,6 +24,7 @@ struct StartPatch {
     const PatchSums& sums = s.sums[cell];
     const double tolerance = inverse_tolerance(*s.noise, *pixel, sums.mean_d());
     s.tolerance[cell] = static_cast<float>(tolerance);
+    s.unit[cell] = tolerance * tolerance;
     if (s.root[cell] < 0) return;
     const PatchModel plane = fitted<kPlaneTerms>(sums);
     const double most = kMostLeft_sq * tolerance * tolerance;
@@ -105,9 +106,7 @@ SEXTANT_HD float pair_cost(const PatchState& s, const PixelSize& pixel, std::int
   const PatchModel model = fitted<kTerms>(both);
   if (!model.ok) return kNoPair;
   // Each side in its own tolerances: the noise at one depth says nothing of the other's.
-  const double tolerance_a = inverse_tolerance(*s.noise, pixel, of_a.mean_d());
-  const double tolerance_b = inverse_tolerance(*s.noise, pixel, of_b.mean_d());
-  const double unit_a = tolerance_a * tolerance_a, unit_b = tolerance_b * tolerance_b;
+  const double unit_a = s.unit[a], unit_b = s.unit[b];
   const double left_a = mean_square<kTerms>(large, model) / unit_a;
   const double left_b = mean_square<kTerms>(small, model) / unit_b;
   // Sensors err over long distances too, so that large patches of one plane agree less.
@@ -168,13 +167,14 @@ struct RateEdge {
     return pair_cost<kTerms>(s, *pixel, a, b);
   }
   SEXTANT_HD void operator()(std::int64_t edge) const {
-    (*this)(edge, [&](std::int32_t a, std::int32_t b) { return cost_of(a, b); });
+    (*this)(edge, across_edge(s, edge),
+            [&](std::int32_t a, std::int32_t b) { return cost_of(a, b); });
   }
+  /// The edge leads to the cell `to`, which may be -1.
   template <class Cost>
-  SEXTANT_HD void operator()(std::int64_t edge, Cost&& cost) const {
+  SEXTANT_HD void operator()(std::int64_t edge, std::int32_t to, Cost&& cost) const {
     const std::int32_t a = s.root[edge / 2];
-    const std::int32_t j = across_edge(s, edge);
-    const std::int32_t b = j >= 0 ? s.root[j] : -1;
+    const std::int32_t b = to >= 0 ? s.root[to] : -1;
     if (a < 0 || b < 0 || a == b) return;
     if (round == 0 || s.changed[a] == round || s.changed[b] == round) {
       s.cost[edge] = cost(min_of(a, b), max_of(a, b));
@@ -210,19 +210,21 @@ struct ChooseTarget {
   }
 };
 
-/// Adds the sums of a patch that joins another.
-template <int kTerms>
-SEXTANT_HD void add_joined(const PatchState& s, std::int32_t root, std::int32_t target) {
-  PatchSums& to = s.sums[target];
-  add_sums(to, shifted(s.sums[root], to.x, to.y, to.d));
-  s.root[root] = target;
+/// Moves the sums of a patch that joins another to the origin of its target, to be added there.
+SEXTANT_HD inline void move_to_target(const PatchState& s, std::int32_t root) {
+  const PatchSums& to = s.sums[s.target[root]];
+  s.sums[root] = shifted(s.sums[root], to.x, to.y, to.d);
+  s.root[root] = s.target[root];
 }
 /// What follows for the target when all have joined it.
 template <int kTerms>
-SEXTANT_HD void finish_joined(const PatchState& s, std::int32_t target, int round) {
+SEXTANT_HD void finish_joined(const PatchState& s, const PixelSize& pixel, std::int32_t target,
+                              int round) {
   s.sums[target] = centred(s.sums[target]);
   const PatchModel model = fitted<kTerms>(s.sums[target]);
   s.own[target] = mean_square<kTerms>(s.sums[target], model);
+  const double tolerance = inverse_tolerance(*s.noise, pixel, s.sums[target].mean_d());
+  s.unit[target] = tolerance * tolerance;
   s.changed[target] = round + 1;
 }
 

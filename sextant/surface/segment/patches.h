@@ -40,27 +40,33 @@ struct PatchState {
   float* cost = nullptr;            ///< 2 × cells; of the edges to the right and below
   std::int32_t* target = nullptr;   ///< cells; the root that a root joins, or -1
   std::int32_t* joining = nullptr;  ///< cells; CUDA: roots that join another, in their order
-  std::int32_t* joined = nullptr;   ///< cells; CUDA: what these join
-  PatchSums* sums = nullptr;        ///< cells; of roots
-  double* own = nullptr;            ///< cells; mean square that a root's own model leaves
-  Patch* patches = nullptr;         ///< cells; of roots, at the end
-  std::int32_t* group = nullptr;    ///< cells; the forest of patches that go on in each other
+  std::int32_t* joined = nullptr;   ///< cells; CUDA: roots that others join
+  std::int32_t* joins_of_round = nullptr;  ///< 1; CUDA: how many joined in the round before
+  double* unit = nullptr;         ///< cells; of roots: the squared tolerance of inverse depth
+  PatchSums* sums = nullptr;      ///< cells; of roots
+  double* own = nullptr;          ///< cells; mean square that a root's own model leaves
+  Patch* patches = nullptr;       ///< cells; of roots, at the end
+  std::int32_t* group = nullptr;  ///< cells; the forest of patches that go on in each other
   std::int32_t* group_pixels = nullptr;  ///< cells; of the roots of groups
   std::uint64_t* pair = nullptr;         ///< 2 × cells; the two patches of an edge
   std::uint32_t* is_smooth = nullptr;    ///< 2 × cells; whether they go on in each other there
   std::int32_t* histogram = nullptr;     ///< kDepthBins × kNoiseBins
+  float* found_level = nullptr;          ///< kDepthBins; noise by its own windows, or -1
+  float* steady_level = nullptr;         ///< kDepthBins; no more than the depths beside allow
   NoiseLevels* noise = nullptr;          ///< 1
 };
 
-/// One row of a cell: directions in pixels and inverse depths, zero where there is no point. Eight
-/// at a time, so that a compiler makes vectors of them.
+/// Some pixels of one row of a cell: directions in pixels and inverse depths, zero where there is
+/// no point. The CPU takes eight at a time, so that a compiler makes vectors of them; a thread of
+/// CUDA takes one.
+template <int kPixels>
 struct CellRow {
-  float x[kCellPx], y[kCellPx], d[kCellPx];
-  float seen[kCellPx];  ///< 1, or 0
+  float x[kPixels], y[kPixels], d[kPixels];
+  float seen[kPixels];  ///< 1, or 0
 
   SEXTANT_HD CellRow(const PixelSurface& surface, int first_u, int v, float per_x, float per_y) {
     const Vec3f* row = surface.points + std::int64_t{v} * surface.width;
-    for (int k = 0; k < kCellPx; ++k) {
+    for (int k = 0; k < kPixels; ++k) {
       const bool inside = first_u + k < surface.width;
       const Vec3f p = inside ? row[first_u + k] : Vec3f{};
       const bool is_point = is_seen(p);
@@ -72,70 +78,91 @@ struct CellRow {
   }
 };
 
+inline constexpr int kSumsOfCell = 22;
+
+/// The sums of some columns of a cell, each for itself, about one of its points.
+template <int kColumns>
+struct ColumnSums {
+  float origin_x = 0, origin_y = 0, origin_d = 0;
+  float sums[kSumsOfCell][kColumns] = {};
+
+  SEXTANT_HD void add(const CellRow<kColumns>& at) {
+    float x[kColumns], y[kColumns], d[kColumns], xx[kColumns], xy[kColumns], yy[kColumns];
+    for (int k = 0; k < kColumns; ++k) {
+      x[k] = at.seen[k] * (at.x[k] - origin_x);
+      y[k] = at.seen[k] * (at.y[k] - origin_y);
+      d[k] = at.seen[k] * (at.d[k] - origin_d);
+      xx[k] = x[k] * x[k];
+      xy[k] = x[k] * y[k];
+      yy[k] = y[k] * y[k];
+    }
+    for (int k = 0; k < kColumns; ++k) {
+      sums[0][k] += at.seen[k];
+      sums[1][k] += x[k];
+      sums[2][k] += y[k];
+      sums[3][k] += xx[k];
+      sums[4][k] += xy[k];
+      sums[5][k] += yy[k];
+      sums[6][k] += xx[k] * x[k];
+      sums[7][k] += xx[k] * y[k];
+      sums[8][k] += x[k] * yy[k];
+      sums[9][k] += yy[k] * y[k];
+    }
+    for (int k = 0; k < kColumns; ++k) {
+      sums[10][k] += xx[k] * xx[k];
+      sums[11][k] += xx[k] * xy[k];
+      sums[12][k] += xx[k] * yy[k];
+      sums[13][k] += xy[k] * yy[k];
+      sums[14][k] += yy[k] * yy[k];
+      sums[15][k] += d[k];
+      sums[16][k] += d[k] * x[k];
+      sums[17][k] += d[k] * y[k];
+      sums[18][k] += d[k] * xx[k];
+      sums[19][k] += d[k] * xy[k];
+      sums[20][k] += d[k] * yy[k];
+      sums[21][k] += d[k] * d[k];
+    }
+  }
+};
+
 /// The sums of every cell with enough points, about one of them.
 struct SumCell {
   PixelSurface surface;
   PatchState s;
+
   SEXTANT_HD void operator()(std::int64_t cell) const {
     const int row = static_cast<int>(cell / s.columns);
     const int column = static_cast<int>(cell - std::int64_t{row} * s.columns);
     const int v_end = min_of((row + 1) * kCellPx, surface.height);
     const float per_x = 1.0f / surface.pixel->x, per_y = 1.0f / surface.pixel->y;
-    float origin_x = 0, origin_y = 0, origin_d = 0;
-    float sums[kSumsOfCell][kCellPx] = {};
+    ColumnSums<kCellPx> columns;
     for (int v = row * kCellPx; v < v_end; ++v) {
-      const CellRow at(surface, column * kCellPx, v, per_x, per_y);
-      for (int k = 0; k < kCellPx && origin_d == 0; ++k) {
+      const CellRow<kCellPx> at(surface, column * kCellPx, v, per_x, per_y);
+      for (int k = 0; k < kCellPx && columns.origin_d == 0; ++k) {
         if (at.seen[k] == 0) continue;
-        origin_x = at.x[k];
-        origin_y = at.y[k];
-        origin_d = at.d[k];
+        columns.origin_x = at.x[k];
+        columns.origin_y = at.y[k];
+        columns.origin_d = at.d[k];
       }
-      float x[kCellPx], y[kCellPx], d[kCellPx], xx[kCellPx], xy[kCellPx], yy[kCellPx];
-      for (int k = 0; k < kCellPx; ++k) {
-        x[k] = at.seen[k] * (at.x[k] - origin_x);
-        y[k] = at.seen[k] * (at.y[k] - origin_y);
-        d[k] = at.seen[k] * (at.d[k] - origin_d);
-        xx[k] = x[k] * x[k];
-        xy[k] = x[k] * y[k];
-        yy[k] = y[k] * y[k];
-      }
-      for (int k = 0; k < kCellPx; ++k) {
-        sums[0][k] += at.seen[k];
-        sums[1][k] += x[k];
-        sums[2][k] += y[k];
-        sums[3][k] += xx[k];
-        sums[4][k] += xy[k];
-        sums[5][k] += yy[k];
-        sums[6][k] += xx[k] * x[k];
-        sums[7][k] += xx[k] * y[k];
-        sums[8][k] += x[k] * yy[k];
-        sums[9][k] += yy[k] * y[k];
-      }
-      for (int k = 0; k < kCellPx; ++k) {
-        sums[10][k] += xx[k] * xx[k];
-        sums[11][k] += xx[k] * xy[k];
-        sums[12][k] += xx[k] * yy[k];
-        sums[13][k] += xy[k] * yy[k];
-        sums[14][k] += yy[k] * yy[k];
-        sums[15][k] += d[k];
-        sums[16][k] += d[k] * x[k];
-        sums[17][k] += d[k] * y[k];
-        sums[18][k] += d[k] * xx[k];
-        sums[19][k] += d[k] * xy[k];
-        sums[20][k] += d[k] * yy[k];
-        sums[21][k] += d[k] * d[k];
-      }
+      columns.add(at);
     }
+    double totals[kSumsOfCell] = {};
+    for (int k = 0; k < kCellPx; ++k) {
+      for (int t = 0; t < kSumsOfCell; ++t) totals[t] += double{columns.sums[t][k]};
+    }
+    finish(cell, totals, columns.origin_x, columns.origin_y, columns.origin_d);
+  }
+
+  /// What follows from the sums of all columns of a cell.
+  SEXTANT_HD void finish(std::int64_t cell, const double* totals, float origin_x, float origin_y,
+                         float origin_d) const {
     PatchSums total;
     total.x = double{origin_x};
     total.y = double{origin_y};
     total.d = double{origin_d};
-    for (int k = 0; k < kCellPx; ++k) {
-      for (int t = 0; t < 15; ++t) total.powers[t] += double{sums[t][k]};
-      for (int t = 0; t < kQuadraticTerms; ++t) total.inverse[t] += double{sums[15 + t][k]};
-      total.inverse_sq += double{sums[21][k]};
-    }
+    for (int t = 0; t < 15; ++t) total.powers[t] = totals[t];
+    for (int t = 0; t < kQuadraticTerms; ++t) total.inverse[t] = totals[15 + t];
+    total.inverse_sq = totals[21];
     const bool enough = total.count() >= kLeastCellPixels;
     s.sums[cell] = total.count() > 0 ? centred(total) : total;
     s.centre[2 * cell] = s.sums[cell].x;
@@ -143,9 +170,6 @@ struct SumCell {
     s.root[cell] = enough ? static_cast<std::int32_t>(cell) : -1;
     s.changed[cell] = 0;
   }
-
- private:
-  static constexpr int kSumsOfCell = 22;
 };
 
 }  // namespace sextant::detail::segment

@@ -19,22 +19,32 @@ SEXTANT_HD inline SliceRange slice_range(const SegmentState& s, std::int32_t slo
 /// Adds up the slices of a region and of its parts, in their order.
 template <class Step>
 struct FinishRegion {
+  static constexpr int kSums = sizeof(typename Step::Sums) / sizeof(double);
   Step step;
   SegmentState s;
-  SEXTANT_HD void operator()(std::int64_t region) const {
-    const std::int32_t r = static_cast<std::int32_t>(region);
-    if (r >= s.regions() || (Step::kWithParts && !s.leads(r)) || !step.wanted(r)) return;
-    typename Step::Sums total;
-    constexpr int kSums = sizeof(total) / sizeof(double);
-    double* sums = reinterpret_cast<double*>(&total);
+
+  SEXTANT_HD bool wanted(std::int32_t r) const {
+    return r < s.regions() && (!Step::kWithParts || s.leads(r)) && step.wanted(r);
+  }
+  /// Calls add(sums of a slice) for each slice, one after the other.
+  template <class Add>
+  SEXTANT_HD void each_slice(std::int32_t r, const Add& add) const {
     const std::int32_t end = Step::kWithParts ? s.regions() : r + 1;
     for (std::int32_t part = r; part < end; ++part) {
       if (part != r && s.leader[part] != r) continue;
-      for (std::int32_t k = 0; k < slices_of(s, part); ++k) {
-        const double* from = s.partial + std::int64_t{first_slot(s, part) + k} * kMostRegionSums;
-        for (int v = 0; v < kSums; ++v) sums[v] += from[v];
-      }
+      const std::int32_t slices = slices_of(s, part);
+      const double* from = s.partial + std::int64_t{first_slot(s, part)} * kMostRegionSums;
+      for (std::int32_t k = 0; k < slices; ++k) add(from + std::int64_t{k} * kMostRegionSums);
     }
+  }
+  SEXTANT_HD void operator()(std::int64_t region) const {
+    const std::int32_t r = static_cast<std::int32_t>(region);
+    if (!wanted(r)) return;
+    typename Step::Sums total;
+    double* sums = reinterpret_cast<double*>(&total);
+    each_slice(r, [&](const double* from) {
+      for (int v = 0; v < kSums; ++v) sums[v] += from[v];
+    });
     step.finish(r, total);
   }
 };
@@ -51,18 +61,19 @@ struct MergePoint {
   SegmentState s;
   double cos_angle;
   SEXTANT_HD void operator()(std::int64_t i) const {
-    const std::int32_t own = s.region[i];
-    if (own < 0) return;
-    surface.each_pair(i, [&](std::int32_t j) {
-      const std::int32_t other = s.region[j];
-      if (other < 0 || other == own) return;
-      const RegionFit& a = s.fits[own];
-      const RegionFit& b = s.fits[other];
-      const Vec3d apart = cast<double>(surface.points[j] - surface.points[i]);
-      const double limit_m = double{surface.attach_m(static_cast<int>(i))};
-      if (!(std::abs(dot(a.plane_normal, apart)) <= limit_m)) return;
-      if (is_same_plane(a, b, cos_angle)) join(s.leader, own, other);
-    });
+    if (s.region[i] < 0) return;
+    surface.each_pair(i, [&](std::int32_t j) { (*this)(static_cast<std::int32_t>(i), j); });
+  }
+  /// For two neighbours.
+  SEXTANT_HD void operator()(std::int32_t i, std::int32_t j) const {
+    const std::int32_t own = s.region[i], other = s.region[j];
+    if (own < 0 || other < 0 || other == own) return;
+    const RegionFit& a = s.fits[own];
+    const RegionFit& b = s.fits[other];
+    const Vec3d apart = cast<double>(surface.points[j] - surface.points[i]);
+    const double limit_m = double{surface.attach_m(i)};
+    if (!(std::abs(dot(a.plane_normal, apart)) <= limit_m)) return;
+    if (is_same_plane(a, b, cos_angle)) join(s.leader, own, other);
   }
 };
 

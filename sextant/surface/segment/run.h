@@ -33,7 +33,7 @@ inline void check_segment_sizes(const Context& context, std::int64_t points, int
 template <class DeviceSteps, class Step>
 void sum_and_finish(const Context& context, const Step& step, const SegmentState& s) {
   DeviceSteps::sum_slices(context, step, s);
-  DeviceSteps::each_region(context, s, FinishRegion<Step>{step, s});
+  DeviceSteps::finish_regions(context, FinishRegion<Step>{step, s});
 }
 
 /// A crease that is blurred away somewhere lets a plane and its neighbour run together. Such
@@ -52,9 +52,8 @@ void part_planes(const Context& context, const Surface& surface, const SegmentSt
   DeviceSteps::keep_large(context, s, min_points);
 }
 
-/// Labels, regions and their number; nothing waits. `DeviceSteps` says how points are counted,
-/// attached and brought together by regions, which CPU and CUDA do in their own ways with the same
-/// outcome.
+/// Labels, regions and their number; nothing waits. `DeviceSteps` says how cells, patches, points
+/// and regions are gone through, which CPU and CUDA do in their own ways with the same outcome.
 template <class DeviceSteps, class Surface>
 void run_segmentation(const Context& context, const Surface& surface, int min_points,
                       int attach_rounds, double merge_angle_rad, const SegmentOutput& out,
@@ -74,7 +73,7 @@ void run_segmentation(const Context& context, const Surface& surface, int min_po
   DeviceSteps::gather(context, s, workspace);
   sum_and_finish<DeviceSteps>(context, MomentsOfPoint<Surface>{surface, s}, s);
   DeviceSteps::each_region(context, s, LeadRegion{s});
-  for_each(context, n, MergePoint<Surface>{surface, s, std::cos(merge_angle_rad)});
+  DeviceSteps::merge(context, MergePoint<Surface>{surface, s, std::cos(merge_angle_rad)});
   DeviceSteps::each_region(context, s, FlattenLeader{s});
   DeviceSteps::each_region(context, s, CombineRegion<Surface>{surface, s});
   constexpr int kSteps = 3;  // two steps, and the residuals that they leave
@@ -94,10 +93,10 @@ void find_patches(const Context& context, PixelSurface& surface, Workspace& work
   const PixelSize* pixel = surface.pixel;
   surface.noise = s.noise;
   surface.patch = label.data;
-  DeviceSteps::each_cell_of_pixels(context, s.cells, SumCell{surface, s});
+  DeviceSteps::sum_cells(context, SumCell{surface, s});
   DeviceSteps::each_short(context, std::int64_t{kDepthBins} * kNoiseBins, ClearHistogram{s});
   DeviceSteps::each_cell(context, s.cells, CountResidual{s});
-  for_each(context, 1, FindNoise{s, surface.options.depth_noise_per_m});
+  DeviceSteps::find_noise(context, s, surface.options.depth_noise_per_m);
   DeviceSteps::each_cell(context, s.cells, StartPatch{s, pixel});
   // After some fifteen rounds there is nothing left to join on any frame that we have seen; the
   // limit is for those that we have not.
@@ -108,16 +107,11 @@ void find_patches(const Context& context, PixelSurface& surface, Workspace& work
   const std::int64_t edges = 2 * std::int64_t{s.cells};
   DeviceSteps::each_cell(context, edges,
                          TestEdge{surface, s, pixel, surface.options.crease_angle_rad});
-  const Device device = context.device();
-  if (edges > 0) {
-    sort_pairs<std::uint64_t>(context, {s.pair, edges, device}, {s.is_smooth, edges, device}, {},
-                              workspace);
-  }
-  DeviceSteps::each_short(context, edges, JoinPair{s});
+  DeviceSteps::join_pairs(context, s, workspace);
   DeviceSteps::each_short(context, s.cells, JoinSmall{s});
   DeviceSteps::each_short(context, s.cells, CountGroup{s});
   DeviceSteps::each_short(context, s.cells, NameGroup{s});
-  DeviceSteps::each_cell_of_pixels(context, s.cells, LabelCell{surface, s, label.data});
+  DeviceSteps::label_pixels(context, LabelCell{surface, s, label.data});
 }
 
 /// An image, whose pixels are measured first.

@@ -129,6 +129,21 @@ SEXTANT_HD inline void link_across_gaps(const PixelSurface& surface, const Segme
   surface.each_beyond_a_gap(i, [&](std::int32_t j) { join(s.parent, i, j); });
 }
 
+/// Links a pixel to the one below it where they belong together, once for every two runs of a patch
+/// that touch: `counts` holds the first pixel of the run in its row that a pixel is in.
+SEXTANT_HD inline void link_below(const PixelSurface& surface, const SegmentState& s,
+                                  std::int32_t i) {
+  const std::int32_t below = i + surface.width;
+  if (surface.patch_of(i) >= 0) {
+    const bool touches = below < s.n && surface.patch_of(below) == surface.patch_of(i);
+    if (touches && (s.counts[i] == i || s.counts[below] == below)) join(s.parent, i, below);
+    link_across_gaps(surface, s, i);
+  } else if (below < s.n && belong_together(surface, s, i, below)) {
+    join(s.parent, i, below);
+  }
+}
+
+/// For clouds; pixels are linked by runs.
 template <class Surface>
 struct LinkPoint {
   Surface surface;
@@ -139,7 +154,6 @@ struct LinkPoint {
     surface.each_pair(i, [&](std::int32_t j) {
       if (belong_together(surface, s, i, j)) join(s.parent, i, j);
     });
-    if constexpr (Surface::kHasPatches) link_across_gaps(surface, s, i);
   }
 };
 
