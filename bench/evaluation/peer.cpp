@@ -62,17 +62,24 @@ Arguments parse(int argc, char** argv) {
 std::vector<PeerModel> read_models(const fs::path& set) {
   std::vector<PeerModel> models;
   for (const BopModel& entry : read_bop_models(set / "models" / "models_info.json")) {
+    TriangleMesh mesh = read_ply(bop_mesh_file(set / "models", entry.id), {.unit_m = 0.001});
+    const bool is_cloud = mesh.triangles.empty() && mesh.vertices.normals.empty();
     // Models that are points get triangles here, to be sampled evenly.
-    const EvaluatedModel model = make_evaluated_model(
-        entry.id, read_ply(bop_mesh_file(set / "models", entry.id), {.unit_m = 0.001}),
-        entry.symmetries, entry.diameter_m);
+    const EvaluatedModel model =
+        make_evaluated_model(entry.id, std::move(mesh), entry.symmetries, entry.diameter_m);
     const MeshSamples samples =
         sample_mesh_apart(Context::cpu(), model.mesh, static_cast<float>(0.01 * model.diameter_m));
     PeerModel& peer = models.emplace_back();
     peer.object_id = entry.id;
     peer.diameter_m = model.diameter_m;
-    peer.surface.points.assign(samples.points.host().begin(), samples.points.host().end());
-    peer.surface.normals.assign(samples.normals.host().begin(), samples.normals.host().end());
+    const Vec3f middle = cast<float>(model.middle_m);
+    for (std::int64_t i = 0; i < samples.size(); ++i) {
+      const Vec3f &p = samples.points.data()[i], &n = samples.normals.data()[i];
+      // Points without normals have triangles on both sides; those that face outwards are meant.
+      if (is_cloud && dot(n, p - middle) < 0) continue;
+      peer.surface.points.push_back(p);
+      peer.surface.normals.push_back(n);
+    }
   }
   return models;
 }

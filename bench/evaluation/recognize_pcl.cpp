@@ -40,7 +40,7 @@ constexpr double kNormals = 0.06;
 constexpr double kShot = 0.25;
 constexpr double kHoughBin = 0.1;
 constexpr double kIcp = 0.05;
-constexpr float kMostShotDistanceSq = 0.25f;  // as in PCL's tutorial
+constexpr float kMostShotDistanceSq = 0.35f;  // the tutorial has 0.25, which real noise exceeds
 constexpr double kLeastVotes = 4;
 constexpr std::size_t kMostHypotheses = 12;  // of an object, those with most votes
 
@@ -223,23 +223,23 @@ class Pcl : public Recognizer {
     pcl::GlobalHypothesesVerification<pcl::PointXYZ, pcl::PointXYZ> verification;
     verification.setResolution(static_cast<float>(kVoxel * size_m));
     verification.setResolutionOccupancyGrid(static_cast<float>(2 * kVoxel * size_m));
-    verification.setInlierThreshold(static_cast<float>(0.04 * size_m));
+    verification.setInlierThreshold(static_cast<float>(0.06 * size_m));
     verification.setOcclusionThreshold(static_cast<float>(0.08 * size_m));
-    verification.setRadiusNormals(static_cast<float>(kNormals * size_m));
-    verification.setRadiusClutter(static_cast<float>(0.2 * size_m));
-    verification.setRegularizer(3.0f);
-    verification.setClutterRegularizer(5.0f);
+    verification.setRadiusNormals(static_cast<float>(0.15 * size_m));
+    verification.setRadiusClutter(static_cast<float>(0.12 * size_m));
+    verification.setRegularizer(1.0f);
+    verification.setClutterRegularizer(1.0f);
     verification.setDetectClutter(true);
     verification.setSceneCloud(scene);
     verification.setOcclusionCloud(scene);
-    // PCL prints the times of its steps on stdout.
+    // PCL prints the times of its steps on stderr.
     std::ostringstream unread;
-    std::streambuf* const out = std::cout.rdbuf(unread.rdbuf());
+    std::streambuf* const err = std::cerr.rdbuf(unread.rdbuf());
     std::vector<bool> accepted;
     verification.addModels(placed, true);
     verification.verify();
     verification.getMask(accepted);
-    std::cout.rdbuf(out);
+    std::cerr.rdbuf(err);
     std::vector<Found> found;
     for (std::size_t i = 0; i < hypotheses.size() && i < accepted.size(); ++i) {
       if (accepted[i]) found.push_back(found_of(hypotheses[i]));
