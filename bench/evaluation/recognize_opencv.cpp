@@ -21,7 +21,7 @@ namespace ppf = cv::ppf_match_3d;
 // through all pairs with an equal feature for each new one.
 constexpr double kSampling = 0.07;
 constexpr double kAngles = 30;
-constexpr double kReferences = 200;  // of a scene, that vote: 10 s an object and frame with 600
+constexpr double kReferences = 200;  // of a scene, that vote; the time grows with them
 /// The scene is divided into at most so many parts a side: the memory for them grows with the cube.
 constexpr double kMostParts = 150;
 constexpr std::size_t kRefined = 6;  // poses with most votes
