@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <map>
 
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/options_cli.h"
@@ -12,14 +10,14 @@
 #include "apps/sextant/eval/judged_image.h"
 #include "apps/sextant/eval/pictures.h"
 #include "apps/sextant/eval/recognized_image.h"
+#include "apps/sextant/eval/refine_set.h"
+#include "apps/sextant/eval/set_images.h"
 #include "apps/sextant/eval/set_models.h"
 #include "apps/sextant/eval/summary.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/options_json.h"
 #include "sextant/io/bop_dataset.h"
-#include "sextant/io/bop_results.h"
-#include "sextant/io/depth_file.h"
 #include "sextant/io/file.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/json_file.h"
@@ -42,62 +40,13 @@ struct EvalCommand {
   std::string targets;
   double min_score = -1e300;
   int tiles = 60;
+  int first = 0;
+  int images = 0;  ///< 0 for all
+  std::string truth = "given";
   JudgeOptions judge;
+  RefineTruthOptions refine;
   bool own_criterion = false;  ///< by flags, instead of the set's
 };
-
-/// An image of the set, before its pixels are read.
-struct SetImage {
-  const BopScene* scene = nullptr;
-  const BopImage* image = nullptr;
-  fs::path depth_file;  ///< empty for a photograph
-  fs::path color_file;
-  JudgedImage judged;
-  std::uint64_t key = 0;
-};
-
-bool has_depth_folder(const BopScene& scene) { return fs::is_directory(scene.folder / "depth"); }
-
-std::vector<SetImage> images_of(const std::vector<BopScene>& scenes) {
-  std::vector<SetImage> images;
-  for (const BopScene& scene : scenes) {
-    require(scene.has_truth, scene.folder.string(), ": has no scene_gt.json to judge by");
-    const bool depth = has_depth_folder(scene);
-    for (const BopImage& image : scene.images) {
-      SetImage entry;
-      entry.scene = &scene;
-      entry.image = &image;
-      if (depth) entry.depth_file = bop_depth_file(scene, image);
-      entry.color_file = bop_color_file(scene, image);
-      require(depth || !entry.color_file.empty(), scene.folder.string(), ": image ", image.id,
-              " has neither depth/", bop_name(image.id), ".png nor a picture");
-      entry.judged.scene = scene.id;
-      entry.judged.image = image.id;
-      for (std::size_t i = 0; i < image.truth.size(); ++i) {
-        const double visible = image.info.empty() ? 1.0 : image.info[i].visible_fraction;
-        entry.judged.truth.push_back(
-            {image.truth[i].object_id, image.truth[i].camera_from_object, visible});
-      }
-      images.push_back(std::move(entry));
-    }
-  }
-  return images;
-}
-
-/// Puts each result with its image. Results for other images are an Error: they are of another set.
-void add_reports(const std::string& file, double min_score, std::vector<SetImage>& images) {
-  std::map<std::pair<int, int>, SetImage*> by_id;
-  for (SetImage& image : images) by_id[{image.judged.scene, image.judged.image}] = &image;
-  for (const BopResult& result : read_bop_results(file)) {
-    const auto found = by_id.find({result.scene_id, result.image_id});
-    require(found != by_id.end(), file, ": has a result for image ", result.image_id, " of scene ",
-            result.scene_id, ", which is not in the data set");
-    JudgedImage& judged = found->second->judged;
-    judged.seconds = std::max(judged.seconds, result.seconds);
-    if (result.score < min_score) continue;
-    judged.reports.push_back({result.object_id, result.score, result.camera_from_object});
-  }
-}
 
 /// Everything that the judgement of an image depends on.
 std::uint64_t key_of(const SetImage& image, const EvalCommand& command, const SetNotes& notes,
@@ -146,23 +95,6 @@ std::string models_key_of(const fs::path& set) {
     return key;
   }
   return key;
-}
-
-/// The picture's camera with its size, and the depth map; empty for a photograph.
-Image<float> read_pixels(const SetImage& image, Camera& camera) {
-  camera = image.image->camera.camera;
-  if (image.depth_file.empty()) {
-    const ImageInfo info = image_info(image.color_file);
-    camera.width = info.width;
-    camera.height = info.height;
-    return {};
-  }
-  require(image.image->camera.depth_unit_m() > 0, image.scene->folder.string(), ": image ",
-          image.image->id, " has no depth_scale in scene_camera.json");
-  Image<float> depth = read_depth(image.depth_file, {.unit_m = image.image->camera.depth_unit_m()});
-  camera.width = depth.width();
-  camera.height = depth.height();
-  return depth;
 }
 
 void judge(const Context& context, const EvaluatedModels& models, const EvalCommand& command,
@@ -281,22 +213,33 @@ void run(EvalCommand& command) {
   for (const BopSceneFolder& folder : find_bop_scenes(command.set, command.split)) {
     scenes.push_back(read_bop_scene(folder));
   }
-  std::vector<SetImage> images = images_of(scenes);
+  std::vector<SetImage> images = images_of(scenes, command.first, command.images);
+  require(!images.empty(), command.set, ": has no image number ", command.first);
   std::vector<EvaluatedModel> list;
   {
     const ElapsedLine line("reading models");
     list = read_set_models(command.set);
   }
   if (!command.recognize.library.empty()) recognize_images(command, list, images);
-  add_reports(command.results, command.min_score, images);
+  add_reports(command.results, command.min_score, scenes, images);
   std::vector<BopTarget> targets;
   const fs::path targets_file = command.targets.empty()
                                     ? fs::path(command.set) / "test_targets_bop19.json"
                                     : fs::path(command.targets);
   if (!command.targets.empty() || fs::exists(targets_file)) {
     targets = read_bop_targets(targets_file);
+    // Of a part of the set, only what is asked for there.
+    std::erase_if(targets, [&](const BopTarget& target) {
+      return std::none_of(images.begin(), images.end(), [&](const SetImage& image) {
+        return image.judged.scene == target.scene_id && image.judged.image == target.image_id;
+      });
+    });
   }
   const EvaluatedModels models = make_evaluated_models(context, std::move(list));
+  if (command.truth == "refined") {
+    refine_set(context, command.set, models, command.refine, images);
+    shown.truth += ", refined on depth";
+  }
   judge_all(context, models, command, notes, images);
   std::vector<JudgedImage> judged;
   for (const SetImage& image : images) judged.push_back(image.judged);
@@ -321,8 +264,14 @@ void run(EvalCommand& command) {
   json document =
       measure::to_json("eval " + notes.name, to_string(context.device()), rows_of(summary));
   document["evaluation"] = to_json(summary, shown);
+  Result result{{}, text_of(summary, shown)};
+  if (command.truth == "refined") {
+    document["refined_truth"] = refinement_json(images);
+    result.text += refinement_text(images);
+    write_text(out / "refined_truth.jsonl", refinement_lines(images));
+  }
   write_json_file(out / "report.json", document);
-  Result result{document, text_of(summary, shown)};
+  result.document = document;
   result.wrote("report", (out / "index.html").string());
   print_result(command.common, result);
 }
@@ -358,7 +307,8 @@ void add_eval(CLI::App& app) {
       "sextant eval bop/linemod --results ours.csv --out report\n"
       "  sextant eval bop/bins --results peer.csv --out report --min-score 0.5\n"
       "  sextant eval bop/bins --results peer.csv --out report --measure mssd --share 0.2\n"
-      "  sextant eval bop/linemod --library linemod.sxt --out report --workers 4",
+      "  sextant eval bop/linemod --library linemod.sxt --out report --workers 4\n"
+      "  sextant eval bop/linemod --results ours.csv --out report --truth refined",
       state->common);
   command->add_option("dataset", state->set, "folder of a data set in the layout of BOP")
       ->required();
@@ -377,13 +327,30 @@ void add_eval(CLI::App& app) {
   command->add_option("--tiles", state->tiles, "the most overlays on the contact sheet; 0 for none")
       ->check(within<int>({0, 10000}))
       ->capture_default_str();
+  command->add_option("--images", state->images, "judge this many images, spread evenly; 0 for all")
+      ->check(within<int>({0, 1e9}))
+      ->capture_default_str();
+  command
+      ->add_option("--first", state->first, "leave out the images before this one, counted from 0")
+      ->check(within<int>({0, 1e9}))
+      ->capture_default_str();
+  command
+      ->add_option("--truth", state->truth,
+                   "judge by the given poses, or by these moved onto the depth maps")
+      ->check(CLI::IsMember({"given", "refined"}))
+      ->capture_default_str();
   add_flags(*command, state->judge);
   add_flags(*command, state->judge.criterion);
+  add_flags(*command, state->refine, "refine");
   command->callback([state, command]() {
     for (const std::string& flag : flags_of<PoseCriterion>()) {
       state->own_criterion |= is_given(*command, flag);
     }
     check_source(*command, *state);
+    if (state->truth == "given") {
+      refuse_flags(*command, flags_of<RefineTruthOptions>("refine"),
+                   "it belongs to --truth refined");
+    }
     run(*state);
   });
 }

@@ -8,6 +8,8 @@
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/subcommands.h"
+#include "apps/sextant/synth/bop_tables.h"
+#include "apps/sextant/synth/table_picture.h"
 #include "sextant/io/camera_json.h"
 #include "sextant/io/file.h"
 #include "sextant/io/json_file.h"
@@ -15,9 +17,6 @@
 #include "sextant/io/png.h"
 #include "sextant/render/color_map.h"
 #include "sextant/synth/analytic_frame.h"
-#include "sextant/synth/photo_noise.h"
-#include "sextant/synth/sensor_noise.h"
-#include "sextant/synth/table_scene.h"
 
 namespace sextant::app {
 
@@ -33,6 +32,9 @@ struct SynthCommand {
   std::string output;
   std::string noise = "none";  ///< or the name of a SensorModel
   bool meshes = false;
+  bool bop = false;
+  int frames = BopTablesOptions{}.frames;
+  int strangers = BopTablesOptions{}.strangers;
   std::uint64_t seed = 0;
   double size_m = 0.1;
   double tilt_rad = 0.5;
@@ -105,18 +107,10 @@ json truth_of(const TableScene& scene, const SynthCommand& command) {
 Frame table_frame(const Context& context, const SynthCommand& command,
                   std::vector<std::string>& files) {
   const TableScene scene = make_table_scene(context, command.table, command.seed);
-  RenderOptions options;
-  options.normals = options.colors = options.object_ids = true;
-  options.ambient = 0.45f;
-  options.light_right_rad = -0.7f;
-  options.light_up_rad = 0.9f;
-  const Rendering seen = to_host(context, render_table_scene(context, scene, options));
-  const auto image = [&](const auto& buffer) {
-    return Image(copy(Context::cpu(), buffer), seen.width, seen.height);
-  };
+  TablePicture seen = take_picture(context, scene);
   if (command.meshes) files = write_meshes(scene, command.output);
-  return {scene.camera,           image(seen.depth_m), image(seen.normals),
-          image(seen.object_ids), image(seen.colors),  truth_of(scene, command)};
+  return {scene.camera,        std::move(seen.depth_m), std::move(seen.normals),
+          std::move(seen.ids), std::move(seen.colors),  truth_of(scene, command)};
 }
 
 AnalyticShape shape_of(const SynthCommand& command) {
@@ -168,6 +162,11 @@ Frame analytic_frame(const SynthCommand& command, std::vector<std::string>& file
           {},     std::move(truth)};
 }
 
+std::optional<SensorNoiseOptions> sensor_of(const SynthCommand& command) {
+  if (command.noise == "none") return std::nullopt;
+  return command.sensor;
+}
+
 /// Writes the pictures and returns the files' names.
 void write_frame(const Context& context, const SynthCommand& command, const Frame& frame,
                  std::vector<std::string>& files) {
@@ -176,17 +175,11 @@ void write_frame(const Context& context, const SynthCommand& command, const Fram
     return files.back();
   };
   const DepthPngOptions unit{command.depth_unit_m};
-  if (command.noise != "none") {
-    const Image<float> depth = copy(context, frame.depth_m);
-    const Image<Vec3f> normals = copy(context, frame.normals);
-    const Image<float> noisy = to_host(
-        context,
-        add_sensor_noise(context, depth, normals, frame.camera, command.sensor, command.seed));
-    write_depth_png(file("depth.png"), noisy, unit);
-    write_depth_png(file("depth_true.png"), frame.depth_m, unit);
-  } else {
-    write_depth_png(file("depth.png"), frame.depth_m, unit);
-  }
+  write_depth_png(file("depth.png"),
+                  sensed_depth(context, frame.camera, frame.depth_m, frame.normals,
+                               sensor_of(command), command.seed),
+                  unit);
+  if (command.noise != "none") write_depth_png(file("depth_true.png"), frame.depth_m, unit);
   if (!frame.colors.empty()) {
     const bool noisy = command.noise != "none";
     const PhotoNoiseOptions photo = noisy ? command.photo : PhotoNoiseOptions{0, 0, 0};
@@ -214,6 +207,13 @@ void run(const SynthCommand& command) {
   if (command.list) return list_objects(command);
   const Context context = context_for(command.common);
   make_folder(command.output);
+  if (command.bop) {
+    check_writable(fs::path(command.output) / "camera.json");
+    const BopTablesOptions options{command.table, sensor_of(command), command.photo,
+                                   command.seed,  command.frames,     command.strangers};
+    print_result(command.common, write_bop_tables(context, options, command.output));
+    return;
+  }
   check_writable(fs::path(command.output) / "depth.png");
   const ElapsedLine line("synth");
   std::vector<std::string> files;
@@ -241,17 +241,24 @@ void resolve_noise(const CLI::App& command, SynthCommand& state) {
 /// Refuses the flags of other scenes than the one that is made.
 void check_usage(const CLI::App& command, const SynthCommand& state) {
   if (state.list) {
-    refuse_flags(command, {"--output", "--scene", "--noise", "--meshes"}, "--list makes no scene");
+    refuse_flags(command, {"--output", "--scene", "--noise", "--meshes", "--bop"},
+                 "--list makes no scene");
     return;
   }
   if (state.output.empty()) throw CLI::RequiredError("--output");
+  if (state.bop) {
+    refuse_flags(command, {"--meshes", "--depth-unit-m"}, "a BOP data set decides it");
+  } else {
+    refuse_flags(command, {"--frames", "--strangers"}, "it belongs to --bop");
+  }
   if (state.scene == "table") {
     refuse_flags(command, {"--size-m", "--tilt-rad"}, "it belongs to analytic shapes");
     return;
   }
-  refuse_flags(command,
-               {"--meshes", "--objects", "--set", "--occlusion", "--stacking", "--spread-m"},
-               "it belongs to --scene table");
+  refuse_flags(
+      command,
+      {"--meshes", "--bop", "--objects", "--set", "--occlusion", "--stacking", "--spread-m"},
+      "it belongs to --scene table");
   refuse_flags(command, flags_of<PhotoNoiseOptions>(), "only --scene table has a colour image");
   if (state.scene == "plane") refuse_flags(command, {"--size-m"}, "a plane has no size");
 }
@@ -260,14 +267,15 @@ void check_usage(const CLI::App& command, const SynthCommand& state) {
 
 void add_synth(CLI::App& app) {
   auto state = std::make_shared<SynthCommand>();
-  CLI::App* command =
-      add_command(app, "synth", "Makes depth and colour images of scenes whose truth is known",
-                  "sextant synth --scene table --objects 8 --seed 1 --noise kinect --output out\n"
-                  "  sextant synth --scene table --noise realsense --output out\n"
-                  "  sextant synth --scene table --objects 6 --occlusion 0.4 --output out\n"
-                  "  sextant synth --scene torus --output out\n"
-                  "  sextant synth --list",
-                  state->common);
+  CLI::App* command = add_command(
+      app, "synth", "Makes depth and colour images of scenes whose truth is known",
+      "sextant synth --scene table --objects 8 --seed 1 --noise kinect --output out\n"
+      "  sextant synth --scene table --noise realsense --output out\n"
+      "  sextant synth --scene table --objects 6 --occlusion 0.4 --output out\n"
+      "  sextant synth --scene torus --output out\n"
+      "  sextant synth --bop --frames 200 --strangers 4 --noise kinect --output bop/tables\n"
+      "  sextant synth --list",
+      state->common);
   command->add_flag("--list", state->list, "list the objects and stop");
   command->add_option("--scene", state->scene, "table, or one analytic shape")
       ->check(CLI::IsMember({"table", "plane", "sphere", "cylinder", "torus", "box"}))
@@ -283,6 +291,16 @@ void add_synth(CLI::App& app) {
       ->check(CLI::IsMember(models))
       ->capture_default_str();
   command->add_flag("--meshes", state->meshes, "also write the objects' meshes as PLY");
+  command->add_flag("--bop", state->bop,
+                    "write many tables as a BOP data set, for `sextant eval` to judge on");
+  command->add_option("--frames", state->frames, "frames of the data set, each another table")
+      ->check(within<int>({1, 1e6}))
+      ->capture_default_str();
+  command
+      ->add_option("--strangers", state->strangers,
+                   "kinds of objects in the images that models and truth of the set lack")
+      ->check(within<int>({0, 1000}))
+      ->capture_default_str();
   command->add_option("--size-m", state->size_m, "radius or half width of an analytic shape")
       ->check(within<double>({1e-3, 1e3}))
       ->capture_default_str();

@@ -88,6 +88,48 @@ TEST_F(EvalCli, JudgesResultsAndGoesOnWhereItStopped) {
   EXPECT_EQ(nlohmann::json::parse(loose.out).at("evaluation").at("all").at("right"), 2);
 }
 
+TEST_F(EvalCli, JudgesPartOfASetAndByTheTruthRefinedOnDepth) {
+  // Two of the three images, spread evenly: the first and the second; results for the others are
+  // left out.
+  const testing::Outcome part =
+      run("eval set --results ours.csv --out part --json --tiles 0 --images 2");
+  ASSERT_EQ(part.status, 0) << part.err;
+  EXPECT_EQ(nlohmann::json::parse(part.out).at("evaluation").at("all").at("instances"), 2);
+  const testing::Outcome last =
+      run("eval set --results ours.csv --out last --json --tiles 0 --first 2");
+  ASSERT_EQ(last.status, 0) << last.err;
+  EXPECT_EQ(nlohmann::json::parse(last.out).at("evaluation").at("all").at("missed"), 1);
+  EXPECT_EQ(run("eval set --results ours.csv --out last --first 3").status, 1);
+  // The truth says 4 mm too far away; the depth maps know better.
+  const BopSceneFolder folder = find_bop_scenes(folder_ / "set")[0];
+  BopScene scene = read_bop_scene(folder);
+  for (BopImage& image : scene.images) {
+    image.truth[0].camera_from_object.translation.z += 0.004;
+    image.info.clear();
+  }
+  write_bop_scene(scene);
+  const testing::Outcome given = run("eval set --results ours.csv --out given --json --tiles 0");
+  ASSERT_EQ(given.status, 0) << given.err;
+  const auto distance = [](const testing::Outcome& outcome) {
+    return nlohmann::json::parse(outcome.out)
+        .at("evaluation")
+        .at("all")
+        .at("median_distance_mm")
+        .get<double>();
+  };
+  EXPECT_GT(distance(given), 4);
+  const testing::Outcome refined =
+      run("eval set --results ours.csv --out refined --json --tiles 0 --truth refined");
+  ASSERT_EQ(refined.status, 0) << refined.err;
+  EXPECT_LT(distance(refined), 2);
+  const auto moved = nlohmann::json::parse(refined.out).at("refined_truth");
+  EXPECT_EQ(moved.at("moved"), 3);
+  EXPECT_NEAR(moved.at("median_mm").get<double>(), 4, 1);
+  const std::string lines = testing::text_of(folder_ / "refined/refined_truth.jsonl");
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3);
+  EXPECT_EQ(run("eval set --results ours.csv --out x --refine-reach 0.2").status, 2);
+}
+
 TEST_F(EvalCli, BrokenInputIsOneLine) {
   const auto refused = [&](const std::string& arguments, const std::string& part) {
     const testing::Outcome outcome = run("eval " + arguments);

@@ -8,6 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "sextant/io/bop_dataset.h"
+#include "sextant/io/bop_models.h"
+#include "sextant/io/bop_results.h"
 #include "sextant/io/camera_json.h"
 #include "sextant/io/json_file.h"
 #include "sextant/io/ply.h"
@@ -126,6 +129,63 @@ TEST_F(SynthCli, SensorsAndTheirOptions) {
   EXPECT_EQ(run(plane + "x --blur-px 2"), 2);
   ASSERT_EQ(run("--help"), 0);
   EXPECT_TRUE(testing::mentions(out_, "realsense-near"));
+}
+
+TEST_F(SynthCli, TablesAsADataSetThatCanBeJudged) {
+  const std::string small =
+      "--bop --set printed --objects 4 --frames 2 --strangers 3 --noise kinect --seed 4 "
+      "--width 320 --height 240 --focal-px 262.5 ";
+  ASSERT_EQ(run(small + "--output set --json --threads 2"), 0) << err_;
+  const auto made = nlohmann::json::parse(out_);
+  const std::vector<BopModel> models = read_bop_models(folder_ / "set/models/models_info.json");
+  ASSERT_EQ(made.at("strangers").size(), 5u);  // and both playing cards
+  ASSERT_EQ(made.at("objects").size(), models.size());
+  const bool symmetric = std::any_of(
+      models.begin(), models.end(), [](const BopModel& model) { return !model.symmetries.none(); });
+  EXPECT_TRUE(symmetric);
+  const auto scenes = find_bop_scenes(folder_ / "set");
+  ASSERT_EQ(scenes.size(), 1u);
+  const BopScene scene = read_bop_scene(scenes[0]);
+  ASSERT_EQ(scene.images.size(), 2u);
+  std::vector<BopResult> truth;
+  std::size_t instances = 0, seen = 0;
+  for (const BopImage& image : scene.images) {
+    instances += image.truth.size();
+    ASSERT_EQ(image.info.size(), image.truth.size());
+    for (std::size_t i = 0; i < image.truth.size(); ++i) {
+      const BopInstance& instance = image.truth[i];
+      EXPECT_LE(instance.object_id, static_cast<int>(models.size()));
+      // The poses are those of the pictures: what is large enough is mostly there to be seen.
+      seen += image.info[i].visible_fraction > 0.1 ? 1 : 0;
+      truth.push_back({scene.id, image.id, instance.object_id, 0.9, instance.camera_from_object});
+    }
+  }
+  EXPECT_EQ(made.at("instances"), instances);
+  EXPECT_LT(instances, 8u);  // five of seven kinds are strangers
+  EXPECT_GT(seen, instances / 2);
+  write_bop_results(folder_ / "truth.csv", truth);
+  const testing::Outcome judged =
+      CommandLine::run("eval set --results truth.csv --out report --json --tiles 0");
+  ASSERT_EQ(judged.status, 0) << judged.err;
+  const auto all = nlohmann::json::parse(judged.out).at("evaluation").at("all");
+  EXPECT_EQ(all.at("instances"), seen);
+  EXPECT_EQ(all.at("recall"), 1);
+  EXPECT_EQ(all.at("precision"), 1);
+  // The same command gives the same bytes for another number of threads.
+  ASSERT_EQ(run(small + "--output again/set --threads 1"), 0) << err_;
+  for (const char* name :
+       {"models/models_info.json", "models/obj_000001.ply", "test/000001/scene_gt.json",
+        "test/000001/scene_gt_info.json", "test/000001/depth/000001.png",
+        "test/000001/rgb/000001.png", "test_targets_bop19.json", "sextant.json"}) {
+    EXPECT_EQ(testing::text_of(folder_ / (std::string("set/") + name)),
+              testing::text_of(folder_ / (std::string("again/set/") + name)))
+        << name;
+  }
+  EXPECT_EQ(run("--bop --set printed --strangers 5 --output x"), 1);
+  EXPECT_TRUE(testing::mentions(err_, "strangers: 5")) << err_;
+  EXPECT_EQ(run("--frames 3 --output x"), 2);
+  EXPECT_EQ(run("--bop --scene torus --output x"), 2);
+  EXPECT_EQ(run("--bop --meshes --output x"), 2);
 }
 
 TEST_F(SynthCli, WrongUsageAndFailure) {

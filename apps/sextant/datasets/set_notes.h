@@ -15,7 +15,8 @@ namespace sextant::app {
 struct SetNotes {
   std::string name;
   std::string source;  ///< the folder that it was made of
-  std::string truth;   ///< "official", "reference" (derived by other tools), "pseudo" or "none"
+  /// "exact", "official", "reference" (derived by other tools), "pseudo" or "none".
+  std::string truth;
   PoseCriterion criterion;
   std::map<int, std::string> objects;  ///< names
   std::vector<int> distractors;        ///< objects that are in no image: each report is false

@@ -21,6 +21,12 @@ struct RestingBody {
 /// Sets the mesh, on the host, down after the rotation.
 RestingBody set_down(const TriangleMesh& mesh, const Mat3d& rotation);
 
+/// An object with the ways in which it rests.
+struct TableObject {
+  TriangleMesh mesh;  ///< on the host
+  std::vector<RestingBody> poses;
+};
+
 /// A body somewhere on the table or on another body.
 struct PlacedBody {
   double low_m = 0;

@@ -47,11 +47,23 @@ std::vector<std::string> choose_names(const TableSceneOptions& options, Dice& di
   return names;
 }
 
+using ObjectMap = std::map<std::string, TableObject>;
+
+TableObject make_table_object(const std::string& name) {
+  TableObject object{make_object(name), {}};
+  for (const Mat3d& rotation : resting_rotations(name)) {
+    object.poses.push_back(set_down(object.mesh, rotation));
+  }
+  return object;
+}
+
 /// Puts objects onto the table one after the other.
 class Builder {
  public:
-  Builder(const Context& context, const TableSceneOptions& options, std::uint64_t seed)
-      : context_(context), options_(options), dice_(seed, 0) {
+  /// `ready` are objects that need not be made; null for none.
+  Builder(const Context& context, const TableSceneOptions& options, std::uint64_t seed,
+          const ObjectMap* ready)
+      : context_(context), options_(options), dice_(seed, 0), ready_(ready) {
     const bool occluded = options.occlusion >= 0;
     require(!occluded || options.objects >= 2, "objects: ", options.objects,
             " with occlusion; it takes an object and another before it");
@@ -99,11 +111,9 @@ class Builder {
       object.mesh =
           known != scene_.objects.end() ? known->mesh : static_cast<int>(scene_.meshes.size());
       if (known == scene_.objects.end()) {
-        scene_.meshes.push_back(make_object(name));
-        std::vector<RestingBody>& poses = bodies_.emplace_back();
-        for (const Mat3d& rotation : resting_rotations(name)) {
-          poses.push_back(set_down(scene_.meshes.back(), rotation));
-        }
+        TableObject body = table_object(name);
+        scene_.meshes.push_back(std::move(body.mesh));
+        bodies_.push_back(std::move(body.poses));
       }
       scene_.objects.push_back(object);
     }
@@ -111,6 +121,13 @@ class Builder {
     std::vector<const TriangleMesh*> meshes;
     for (const TriangleMesh& mesh : scene_.meshes) meshes.push_back(&mesh);
     renderable_ = RenderScene(context_, meshes);
+  }
+
+  TableObject table_object(const std::string& name) const {
+    if (ready_ == nullptr) return make_table_object(name);
+    const auto found = ready_->find(name);
+    require(found != ready_->end(), "objects: ", name, " of the options' set is not among them");
+    return {copy(Context::cpu(), found->second.mesh), found->second.poses};
   }
 
   const RestingBody& any_pose(std::size_t object) {
@@ -260,6 +277,7 @@ class Builder {
   const Context& context_;
   const TableSceneOptions& options_;
   Dice dice_;
+  const ObjectMap* ready_;
   double spread_m_ = 0;
   double target_alone_px_ = 0;
   double target_seen_ = 1;  ///< share of the first object that the occluder leaves visible
@@ -271,10 +289,27 @@ class Builder {
 
 }  // namespace
 
+TableObjects::TableObjects(ObjectSet set) {
+  auto objects = std::make_shared<ObjectMap>();
+  for (const CatalogueEntry& entry : object_catalogue()) {
+    // Any set may have the carton put before its first object.
+    if (set != ObjectSet::kAll && set != entry.set && entry.name != kOccluder) continue;
+    const std::string name(entry.name);
+    objects->emplace(name, make_table_object(name));
+  }
+  objects_ = std::move(objects);
+}
+
 TableScene make_table_scene(const Context& context, const TableSceneOptions& options,
                             std::uint64_t seed) {
   check_options(options);
-  return Builder(context, options, seed).build();
+  return Builder(context, options, seed, nullptr).build();
+}
+
+TableScene make_table_scene(const Context& context, const TableSceneOptions& options,
+                            std::uint64_t seed, const TableObjects& objects) {
+  check_options(options);
+  return Builder(context, options, seed, objects.objects_.get()).build();
 }
 
 Rendering render_table_scene(const Context& context, const TableScene& scene,

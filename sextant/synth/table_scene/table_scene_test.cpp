@@ -115,6 +115,24 @@ TEST(TableScene, SameSceneOnEveryDevice) {
   EXPECT_NE(std::memcmp(first_depth.data(), depth.data(), depth.size() * sizeof(float)), 0);
 }
 
+TEST(TableScene, ObjectsMadeBeforeGiveTheSameScene) {
+  TableSceneOptions options = small(4);
+  options.set = ObjectSet::kPrinted;
+  const TableObjects objects(ObjectSet::kPrinted);
+  const TableScene fresh = make_table_scene(Context::cpu(), options, 11);
+  const TableScene again = make_table_scene(Context::cpu(), options, 11, objects);
+  ASSERT_EQ(again.objects.size(), fresh.objects.size());
+  ASSERT_EQ(again.meshes.size(), fresh.meshes.size());
+  for (std::size_t i = 0; i < fresh.objects.size(); ++i) {
+    EXPECT_EQ(again.objects[i].name, fresh.objects[i].name);
+    EXPECT_EQ(again.objects[i].camera_from_object.translation,
+              fresh.objects[i].camera_from_object.translation);
+    EXPECT_EQ(again.objects[i].visibility.seen_px, fresh.objects[i].visibility.seen_px);
+  }
+  options.set = ObjectSet::kToys;
+  EXPECT_THROW(make_table_scene(Context::cpu(), options, 11, objects), Error);
+}
+
 TEST(TableScene, OcclusionIsWhatWasAskedFor) {
   for (const float occlusion : {0.0f, 0.25f, 0.5f, 0.75f}) {
     SCOPED_TRACE(occlusion);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "apps/sextant/command/command.h"
+#include "apps/sextant/synth/table_picture.h"
+
+namespace sextant::app {
+
+/// Tables as a BOP data set: every frame another table, seen from a distance of its own.
+struct BopTablesOptions {
+  TableSceneOptions table;  ///< the distance is the mean one: frames differ by up to a quarter
+  std::optional<SensorNoiseOptions> sensor;  ///< none for exact depth
+  PhotoNoiseOptions photo;
+  std::uint64_t seed = 0;
+  int frames = 20;
+  /// So many kinds of objects, drawn by the seed, stand on the tables without being in the models
+  /// or the truth; playing cards, which are too thin for depth, always do.
+  int strangers = 0;
+};
+
+/// Writes models with the symmetries of their shapes, images, truth, visible shares, targets and
+/// notes into the folder, and says what was written. The same files for any number of threads.
+Result write_bop_tables(const Context& context, const BopTablesOptions& options,
+                        const std::filesystem::path& folder);
+
+}  // namespace sextant::app
