@@ -34,6 +34,7 @@ struct RecognizeCommand {
   std::string segment;
   std::string truth;
   bool explain = false;
+  double budget_ms = 0;
   RecognizeOptions options;
 };
 
@@ -108,7 +109,12 @@ Result recognize_frame(const Finder& finder, const Job& job, const Progress& pro
   const SeenFrame frame = read_frame(command.input, job.frame);
   const std::chrono::duration<double, std::milli> reading =
       std::chrono::steady_clock::now() - start;
-  Recognition found = finder.recognizer.recognize(frame.depth_m, frame.camera, progress);
+  RecognizeHints hints;
+  hints.budget_ms = command.budget_ms;
+  Recognition found = finder.recognizer.recognize(frame.depth_m, frame.camera, hints, progress);
+  if (!found.complete) {
+    note(fmt::format("{}: the time was over before every object was looked for", job.frame.file));
+  }
   found.times.insert(found.times.begin(), {"read", reading.count()});
   Result result;
   result.document = found_to_json(job.frame.file, finder.device, frame, found, command.explain);
@@ -217,6 +223,11 @@ void add_recognize(CLI::App& app) {
   command->add_option("--segment", state->segment,
                       "the points, coloured by detection (.ply, .pcd, .vtk); of several frames, a "
                       "folder");
+  command
+      ->add_option("--budget-ms", state->budget_ms,
+                   "look for no further object after this time; 0 for no limit")
+      ->check(within<double>({0, 1e9}))
+      ->capture_default_str();
   command->add_flag("--explain", state->explain, "also tell the rejected poses and why");
   command->add_option("--truth", state->truth,
                       "ground_truth.json of 'sextant synth': also tell how far off poses are");

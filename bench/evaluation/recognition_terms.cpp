@@ -128,12 +128,18 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const auto next = [&] { return std::string(i + 1 < argc ? argv[++i] : ""); };
-    if (word == "--workers") arguments.workers = std::atoi(next().c_str());
-    else if (word == "--half") arguments.half = next();
-    else if (word == "--most") arguments.most = std::atoi(next().c_str());
-    else if (word == "--terms") arguments.terms = next();
-    else if (word == "--only") arguments.only = next();
-    else if (word == "--verbose") arguments.verbose = true;
+    if (word == "--workers")
+      arguments.workers = std::atoi(next().c_str());
+    else if (word == "--half")
+      arguments.half = next();
+    else if (word == "--most")
+      arguments.most = std::atoi(next().c_str());
+    else if (word == "--terms")
+      arguments.terms = next();
+    else if (word == "--only")
+      arguments.only = next();
+    else if (word == "--verbose")
+      arguments.verbose = true;
     else {
       const std::size_t sign = std::min(word.find('='), word.size());
       arguments.sets.push_back(
@@ -143,7 +149,8 @@ int main(int argc, char** argv) {
   std::ofstream table;
   if (!arguments.terms.empty()) {
     table.open(arguments.terms);
-    table << "set,scene,image,object,name,label,error,unlisted,accepted,score,visible,x,y,z,diameter";
+    table
+        << "set,scene,image,object,name,label,error,unlisted,accepted,score,visible,x,y,z,diameter";
     for_each_term(VerificationTerms{}, [&](const char* name, float) { table << ',' << name; });
     table << '\n';
   }
@@ -179,147 +186,160 @@ int main(int argc, char** argv) {
       }
     }
     Tally& tally = tallies[set.name];
-    for_each_chunk(side_by_side, static_cast<std::int64_t>(frames.size()), 1, [&](std::int64_t f,
-                                                                                std::int64_t) {
-      const auto [scene, image] = frames[static_cast<std::size_t>(f)];
-      const Image<float> depth = read_depth(bop_depth_file(*scene, *image),
-                                            {.unit_m = image->camera.depth_unit_m()});
-      Camera camera = image->camera.camera;
-      camera.width = depth.width();
-      camera.height = depth.height();
-      RecognitionTrace trace;
-      const auto begin = std::chrono::steady_clock::now();
-      const Recognition result = recognizer.recognize(depth, camera, {}, &trace);
-      const double seconds =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      std::vector<Truth> truths;
-      for (std::size_t i = 0; i < image->truth.size(); ++i) {
-        truths.push_back({image->truth[i].object_id, image->truth[i].camera_from_object});
-        truths.back().wanted = image->info.empty() || image->info[i].visible_fraction >= 0.1;
-      }
-      const auto error = [&](int object, const Rigid3d& pose, const Truth& truth) {
-        if (object != truth.object) return 9.0;
-        const EvaluatedModel& model = set.models.at(object);
-        if (norm(pose * model.middle_m - truth.pose * model.middle_m) > 0.5 * model.diameter_m)
-          return 9.0;
-        return criterion_error(model, pose, truth.pose, set.criterion);
-      };
-      for (Truth& truth : truths) {
-        for (const TracedPose& p : trace.voted) {
-          if (truth.voted) break;
-          truth.voted |= error(set.object_ids[static_cast<std::size_t>(p.object_index)],
-                               p.camera_from_object, truth) < 2;
-        }
-        for (const TracedPose& p : trace.refined) {
-          if (truth.refined) break;
-          truth.refined |= error(set.object_ids[static_cast<std::size_t>(p.object_index)],
-                                 p.camera_from_object, truth) < 1;
-        }
-      }
-      std::string line;
-      std::ostringstream rows;
-      int wrong = 0, spurious = 0, uncounted = 0;
-      std::map<int, int> ranks;
-      const auto judge = [&](const Detection& d, bool accepted) {
-        const int object = set.object_ids[static_cast<std::size_t>(d.object_index)];
-        double least = 9;
-        Truth* nearest = nullptr;
-        for (Truth& truth : truths) {
-          const double e = error(object, d.camera_from_object, truth);
-          if (e < least) {
-            least = e;
-            nearest = &truth;
+    for_each_chunk(
+        side_by_side, static_cast<std::int64_t>(frames.size()), 1,
+        [&](std::int64_t f, std::int64_t) {
+          const auto [scene, image] = frames[static_cast<std::size_t>(f)];
+          const Image<float> depth =
+              read_depth(bop_depth_file(*scene, *image), {.unit_m = image->camera.depth_unit_m()});
+          Camera camera = image->camera.camera;
+          camera.width = depth.width();
+          camera.height = depth.height();
+          RecognitionTrace trace;
+          const auto begin = std::chrono::steady_clock::now();
+          const Recognition result = recognizer.recognize(depth, camera, {}, {}, &trace);
+          const double seconds =
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+          std::vector<Truth> truths;
+          for (std::size_t i = 0; i < image->truth.size(); ++i) {
+            truths.push_back({image->truth[i].object_id, image->truth[i].camera_from_object});
+            truths.back().wanted = image->info.empty() || image->info[i].visible_fraction >= 0.1;
           }
-        }
-        const bool label = least < 1;
-        const bool unlisted = !label && set.may_be_unlisted(scene->id, object);
-        if (label) nearest->pooled = true;
-        if (label && ranks[object] <= 0) nearest->first = true;
-        if (!label) ++ranks[object];
-        if (accepted) {
-          const bool again = label && nearest->found;
-          if (label && !nearest->found)
-            nearest->found = true;
-          else if (unlisted)
-            ++uncounted;
-          else if (nearest)
-            ++wrong;
-          else
-            ++spurious;
-          char text[120];
-          std::snprintf(text, sizeof text, " %s%d:%.2f",
-                        label && !again ? "+" : unlisted ? "?" : nearest ? "~" : "!", object,
-                        d.score);
-          line += text;
-        }
-        rows << set.name << ',' << scene->id << ',' << image->id << ',' << object << ',' << set.names[object]
-             << ',' << label << ',' << least << ',' << unlisted << ',' << accepted << ',' << d.score << ',' << d.visible;
-        const EvaluatedModel& model = set.models.at(object);
-        const Vec3d middle = d.camera_from_object * model.middle_m;
-        rows << ',' << middle.x << ',' << middle.y << ',' << middle.z << ',' << model.diameter_m;
-        for_each_term(d.terms, [&](const char*, float value) { rows << ',' << value; });
-        rows << '\n';
-      };
-      for (const Detection& d : result.detections) judge(d, true);
-      for (const Detection& d : result.rejected) judge(d, false);
-      if (arguments.verbose) {
-        for (std::size_t k = 0; k < truths.size(); ++k) {
-          const Truth& truth = truths[k];
-          double best[3] = {9, 9, 9};
-          PoseDifference difference;
-          const auto least = [&](int object, const Rigid3d& pose, int stage) {
-            const double e = error(object, pose, truth);
-            if (e < best[stage]) {
-              best[stage] = e;
-              difference = pose_difference(set.models.at(object), pose, truth.pose);
-            }
+          const auto error = [&](int object, const Rigid3d& pose, const Truth& truth) {
+            if (object != truth.object) return 9.0;
+            const EvaluatedModel& model = set.models.at(object);
+            if (norm(pose * model.middle_m - truth.pose * model.middle_m) > 0.5 * model.diameter_m)
+              return 9.0;
+            return criterion_error(model, pose, truth.pose, set.criterion);
           };
-          const auto id = [&](int index) { return set.object_ids[static_cast<std::size_t>(index)]; };
-          for (const TracedPose& p : trace.voted) least(id(p.object_index), p.camera_from_object, 0);
-          for (const TracedPose& p : trace.refined) least(id(p.object_index), p.camera_from_object, 1);
-          double score = 0;
-          for (const auto* list : {&result.detections, &result.rejected})
-            for (const Detection& d : *list) {
-              const double before = best[2];
-              least(id(d.object_index), d.camera_from_object, 2);
-              if (best[2] < before) score = d.score;
+          for (Truth& truth : truths) {
+            for (const ObjectPose& p : trace.voted) {
+              if (truth.voted) break;
+              truth.voted |= error(set.object_ids[static_cast<std::size_t>(p.object_index)],
+                                   p.camera_from_object, truth) < 2;
             }
-          std::printf("   %d visible %.2f: voted %.2f refined %.2f pooled %.2f (%.1f mm %.1f deg) score %.2f\n",
-                      truth.object, image->info.empty() ? 1.0 : image->info[k].visible_fraction,
-                      best[0], best[1], best[2], difference.translation_m * 1000,
-                      difference.rotation_rad * 57.3, score);
-        }
-      }
-      int instances = 0, voted = 0, refined = 0, pooled = 0, first = 0, found = 0;
-      for (const Truth& t : truths) {
-        if (!t.wanted) continue;
-        ++instances;
-        voted += t.voted;
-        refined += t.refined;
-        pooled += t.pooled;
-        first += t.first;
-        found += t.found;
-      }
-      const std::lock_guard lock(mutex);
-      if (table.is_open()) table << rows.str() << std::flush;
-      std::printf("%-8s %d/%-4d %2d inst: voted %2d refined %2d pooled %2d first %2d found %2d "
-                  "wrong %d false %d  %.1f s |%s\n",
-                  set.name.c_str(), scene->id, image->id, instances, voted, refined, pooled, first,
-                  found, wrong, spurious, seconds, line.c_str());
-      std::fflush(stdout);
-      ++tally.frames;
-      tally.instances += instances;
-      tally.voted += voted;
-      tally.refined += refined;
-      tally.pooled += pooled;
-      tally.first += first;
-      tally.right += found;
-      tally.wrong += wrong;
-      tally.spurious += spurious;
-      tally.uncounted += uncounted;
-      tally.seconds += seconds;
-      for (const StepTime& step : result.times) tally.steps[step.step] += step.ms;
-    });
+            for (const ObjectPose& p : trace.refined) {
+              if (truth.refined) break;
+              truth.refined |= error(set.object_ids[static_cast<std::size_t>(p.object_index)],
+                                     p.camera_from_object, truth) < 1;
+            }
+          }
+          std::string line;
+          std::ostringstream rows;
+          int wrong = 0, spurious = 0, uncounted = 0;
+          std::map<int, int> ranks;
+          const auto judge = [&](const Detection& d, bool accepted) {
+            const int object = set.object_ids[static_cast<std::size_t>(d.object_index)];
+            double least = 9;
+            Truth* nearest = nullptr;
+            for (Truth& truth : truths) {
+              const double e = error(object, d.camera_from_object, truth);
+              if (e < least) {
+                least = e;
+                nearest = &truth;
+              }
+            }
+            const bool label = least < 1;
+            const bool unlisted = !label && set.may_be_unlisted(scene->id, object);
+            if (label) nearest->pooled = true;
+            if (label && ranks[object] <= 0) nearest->first = true;
+            if (!label) ++ranks[object];
+            if (accepted) {
+              const bool again = label && nearest->found;
+              if (label && !nearest->found)
+                nearest->found = true;
+              else if (unlisted)
+                ++uncounted;
+              else if (nearest)
+                ++wrong;
+              else
+                ++spurious;
+              char text[120];
+              std::snprintf(text, sizeof text, " %s%d:%.2f",
+                            label && !again ? "+"
+                            : unlisted      ? "?"
+                            : nearest       ? "~"
+                                            : "!",
+                            object, d.score);
+              line += text;
+            }
+            rows << set.name << ',' << scene->id << ',' << image->id << ',' << object << ','
+                 << set.names[object] << ',' << label << ',' << least << ',' << unlisted << ','
+                 << accepted << ',' << d.score << ',' << d.visible;
+            const EvaluatedModel& model = set.models.at(object);
+            const Vec3d middle = d.camera_from_object * model.middle_m;
+            rows << ',' << middle.x << ',' << middle.y << ',' << middle.z << ','
+                 << model.diameter_m;
+            for_each_term(d.terms, [&](const char*, float value) { rows << ',' << value; });
+            rows << '\n';
+          };
+          for (const Detection& d : result.detections) judge(d, true);
+          for (const Detection& d : result.rejected) judge(d, false);
+          if (arguments.verbose) {
+            for (std::size_t k = 0; k < truths.size(); ++k) {
+              const Truth& truth = truths[k];
+              double best[3] = {9, 9, 9};
+              PoseDifference difference;
+              const auto least = [&](int object, const Rigid3d& pose, int stage) {
+                const double e = error(object, pose, truth);
+                if (e < best[stage]) {
+                  best[stage] = e;
+                  difference = pose_difference(set.models.at(object), pose, truth.pose);
+                }
+              };
+              const auto id = [&](int index) {
+                return set.object_ids[static_cast<std::size_t>(index)];
+              };
+              for (const ObjectPose& p : trace.voted)
+                least(id(p.object_index), p.camera_from_object, 0);
+              for (const ObjectPose& p : trace.refined)
+                least(id(p.object_index), p.camera_from_object, 1);
+              double score = 0;
+              for (const auto* list : {&result.detections, &result.rejected})
+                for (const Detection& d : *list) {
+                  const double before = best[2];
+                  least(id(d.object_index), d.camera_from_object, 2);
+                  if (best[2] < before) score = d.score;
+                }
+              std::printf(
+                  "   %d visible %.2f: voted %.2f refined %.2f pooled %.2f (%.1f mm %.1f deg) "
+                  "score %.2f\n",
+                  truth.object, image->info.empty() ? 1.0 : image->info[k].visible_fraction,
+                  best[0], best[1], best[2], difference.translation_m * 1000,
+                  difference.rotation_rad * 57.3, score);
+            }
+          }
+          int instances = 0, voted = 0, refined = 0, pooled = 0, first = 0, found = 0;
+          for (const Truth& t : truths) {
+            if (!t.wanted) continue;
+            ++instances;
+            voted += t.voted;
+            refined += t.refined;
+            pooled += t.pooled;
+            first += t.first;
+            found += t.found;
+          }
+          const std::lock_guard lock(mutex);
+          if (table.is_open()) table << rows.str() << std::flush;
+          std::printf(
+              "%-8s %d/%-4d %2d inst: voted %2d refined %2d pooled %2d first %2d found %2d "
+              "wrong %d false %d  %.1f s |%s\n",
+              set.name.c_str(), scene->id, image->id, instances, voted, refined, pooled, first,
+              found, wrong, spurious, seconds, line.c_str());
+          std::fflush(stdout);
+          ++tally.frames;
+          tally.instances += instances;
+          tally.voted += voted;
+          tally.refined += refined;
+          tally.pooled += pooled;
+          tally.first += first;
+          tally.right += found;
+          tally.wrong += wrong;
+          tally.spurious += spurious;
+          tally.uncounted += uncounted;
+          tally.seconds += seconds;
+          for (const StepTime& step : result.times) tally.steps[step.step] += step.ms;
+        });
   }
   std::printf("\n%-10s frames inst voted refined pooled first right wrong false other s/frame\n",
               "set");

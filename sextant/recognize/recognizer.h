@@ -30,7 +30,8 @@ struct RecognizeOptions {
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
     visit("accept", self.accept, "least score of a detection", Range{0, 1});
-    visit("noise_per_m", self.noise_per_m, "deviation of 1/z of the sensor; 0 finds it in the frame", Range{0, 0.1});
+    visit("noise_per_m", self.noise_per_m,
+          "deviation of 1/z of the sensor; 0 finds it in the frame", Range{0, 0.1});
     visit("noise_floor_m", self.noise_floor_m, "what depth errs by even when near", Range{0, 0.1});
     visit("pitch_m", self.pitch_m, "finer maps are averaged to about this pixel size",
           Range{0, 0.1});
@@ -76,7 +77,7 @@ struct VerificationTerms {
   float hidden = 0;       ///< ... vanishes behind something nearer
   float unknown = 0;      ///< ... is not measured
   float edge_offset = 1;  ///< mean distance of edges found from the outline, over the walk's length
-  float weakest = 1;  ///< deviation along the direction that is known least, over the diameter
+  float weakest = 1;      ///< deviation along the direction that is known least, over the diameter
 };
 
 /// Calls visit(name, value) for each term.
@@ -113,7 +114,7 @@ struct Detection {
   std::string object;
   std::int32_t object_index = -1;
   Rigid3d camera_from_object;
-  double score = 0;  ///< in [0, 1]; ranks poses, but misses many (docs/recognition.md)
+  double score = 0;  ///< in [0, 1]: how probable it is that the pose is right
   /// Of a small motion about the object's centre in the camera's axes, rotation (rad) then
   /// translation (m), row by row. Directions that the frame leaves open have the object's size.
   std::array<double, 36> covariance{};
@@ -134,23 +135,37 @@ struct Recognition {
   std::vector<Detection> detections;  ///< from the highest score down
   std::vector<Detection> rejected;    ///< likewise, at most 50 an object
   std::vector<StepTime> times;
+  bool complete = true;  ///< false where the time was over before every object was looked for
 };
 
-/// A pose on its way through the stages, for those who measure where right ones are lost.
-struct TracedPose {
+/// A pose of an object, which is named by its place in the list that the recogniser was made of.
+struct ObjectPose {
   std::int32_t object_index = -1;
   Rigid3d camera_from_object;
 };
+
+/// What is known of a frame beforehand.
+struct RecognizeHints {
+  /// Where poses are looked for: pixels that are not 0, as a detector of another kind gives them.
+  /// What lies elsewhere still speaks for or against a pose. Empty for the whole frame.
+  ImageView<const std::uint8_t> mask = {};
+  std::vector<ObjectPose> poses = {};  ///< tried before all others, such as those of the last frame
+  /// After this time no further object is looked for, and what was found by then is the answer. 0
+  /// for no limit. Only then may the answer differ from run to run.
+  double budget_ms = 0;
+};
+
+/// Poses on their way through the stages, for those who measure where right ones are lost.
 struct RecognitionTrace {
-  std::vector<TracedPose> voted;    ///< clusters of votes that were compared with the frame
-  std::vector<TracedPose> refined;  ///< after refinement, before verification
+  std::vector<ObjectPose> voted;    ///< clusters of votes that were compared with the frame
+  std::vector<ObjectPose> refined;  ///< after refinement, before verification
 };
 
 /// Finds known objects in depth maps: pairs of points propose poses, which are refined on the depth
 /// map and verified by rendering the object into it.
 ///
-/// Scores rank poses well, but they are no probabilities yet, and most right poses of real frames
-/// stay below the default of `accept` (docs/recognition.md): take rejected ones into account.
+/// What it finds and misses on real frames is in docs/recognition.md. Bodies that differ from an
+/// object by less than the sensor's noise, such as boxes of nearly its size, pass for it.
 ///
 /// On the CPU. The same bits for any number of threads.
 class Recognizer {
@@ -167,7 +182,8 @@ class Recognizer {
   /// Depth in metres on the host, NaN for holes, of a camera without distortion. Progress counts
   /// objects. A frame of holes gives an empty result.
   Recognition recognize(ImageView<const float> depth_m, const Camera& camera,
-                        const Progress& progress = {}, RecognitionTrace* trace = nullptr) const;
+                        const RecognizeHints& hints = {}, const Progress& progress = {},
+                        RecognitionTrace* trace = nullptr) const;
 
  private:
   struct State;

@@ -46,8 +46,8 @@ inline std::array<double, kFeatures> acceptance_features(const VerificationTerms
 /// The coefficients of the logistic model, in the order of the features, as bench/evaluation/
 /// fit_terms prints them for 200 synthetic frames and every second real one (docs/recognition.md).
 inline constexpr std::array<double, kFeatures> kCoefficients = {
-    -14.6322, 0.6728, 0.4240, 0.7923, 0.7195, 5.7271, 3.5609, -2.7938, -0.5074, -3.5106, 5.5127,
-    0.0140, -0.2563, 0.0314, 0.9248, -2.5971, -0.4415, -0.8042, -1.2795, 3.8272, 1.8764};
+    -14.6322, 0.6728,  0.4240, 0.7923, 0.7195,  5.7271,  3.5609,  -2.7938, -0.5074, -3.5106, 5.5127,
+    0.0140,   -0.2563, 0.0314, 0.9248, -2.5971, -0.4415, -0.8042, -1.2795, 3.8272,  1.8764};
 
 /// The logarithm of the odds that the pose is right.
 inline double acceptance_logit(const VerificationTerms& terms) {

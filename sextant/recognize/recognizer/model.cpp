@@ -126,8 +126,7 @@ Model make_model(const Context& context, const LearnedObject& object,
   model.name = object.name;
   model.diameter_m = static_cast<float>(object.diameter_m);
   // Samples of the surface itself are more even than what thinning a library's samples leaves.
-  const bool has_surface =
-      !object.mesh.triangles.empty() || !object.mesh.vertices.normals.empty();
+  const bool has_surface = !object.mesh.triangles.empty() || !object.mesh.vertices.normals.empty();
   if (has_surface) {
     ModelSamples samples = sample_model(context, object.mesh);
     if (!(model.diameter_m > 0)) model.diameter_m = static_cast<float>(samples.diameter_m);

@@ -70,8 +70,7 @@ TEST(Outline, TellsWhereTheEdgeIs) {
     EXPECT_NEAR(end.offset, static_cast<float>(last), 0.51f);
   }
   // Where holes hide the end, the outline may be right.
-  const OutlineEnd hidden =
-      end_of([](int out) { return out < -3 ? 1.0f : out <= 3 ? NAN : 1.3f; });
+  const OutlineEnd hidden = end_of([](int out) { return out < -3 ? 1.0f : out <= 3 ? NAN : 1.3f; });
   EXPECT_TRUE(hidden.is_edge);
   EXPECT_EQ(hidden.offset, 0);
   EXPECT_FALSE(end_of([](int) { return 1.0f; }).is_edge);

@@ -7,7 +7,6 @@
 
 namespace sextant::detail::recognizer {
 
-
 bool same_pose(const Model& model, const Rigid3f& a, const Rigid3f& b, float distance_m,
                float angle_rad) {
   // The rotation a⁻¹ b has the angle whose cosine is (trace - 1) / 2.

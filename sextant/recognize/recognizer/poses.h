@@ -25,7 +25,6 @@ std::vector<Hypothesis> cluster(const Model& model, std::vector<Hypothesis> pose
 
 /// The share of the object's samples on the side of the camera that the frame shows, less half of
 /// those that it sees through: between -0.5 and 1. Every `step`-th sample is asked.
-float visible_agreement(const SceneFrame& scene, const Model& model, const Rigid3f& pose,
-                        int step);
+float visible_agreement(const SceneFrame& scene, const Model& model, const Rigid3f& pose, int step);
 
 }  // namespace sextant::detail::recognizer

@@ -23,7 +23,7 @@ constexpr float kTwinAngle_rad = 0.09f;     // 5°
 constexpr int kCoarseStep = 4;              // of the samples, every so many judge a vote
 constexpr std::size_t kLeastVotes = 3000;   // with the best of these agreements are clustered
 constexpr int kOutlineRounds = 4;
-constexpr std::size_t kMostRejected = 50;   // that are told of an object
+constexpr std::size_t kMostRejected = 50;  // that are told of an object
 
 class Clock {
  public:
@@ -40,25 +40,29 @@ class Clock {
     recognition.times.push_back({step, ms});
   }
 
+  double total_ms() const {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+        .count();
+  }
+
  private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point begin_ = start_;
 };
 
 void keep_best(std::vector<Hypothesis>& poses, std::size_t most) {
-  std::stable_sort(poses.begin(), poses.end(), [](const Hypothesis& a, const Hypothesis& b) {
-    return a.quality > b.quality;
-  });
+  std::stable_sort(poses.begin(), poses.end(),
+                   [](const Hypothesis& a, const Hypothesis& b) { return a.quality > b.quality; });
   if (poses.size() > most) poses.resize(most);
 }
 
-/// Keeps two thirds of `most` by agreement, and of the rest those with the most votes: an object that
-/// a sensor shows badly agrees less than clutter does by chance.
+/// Keeps two thirds of `most` by agreement, and of the rest those with the most votes: an object
+/// that a sensor shows badly agrees less than clutter does by chance.
 void keep_best_of_both(std::vector<Hypothesis>& poses, std::size_t most) {
   keep_best(poses, poses.size());
   const std::size_t by_agreement = std::min(poses.size(), most * 2 / 3);
-  std::stable_sort(
-      poses.begin() + static_cast<std::ptrdiff_t>(by_agreement), poses.end(),
-      [](const Hypothesis& a, const Hypothesis& b) { return a.votes > b.votes; });
+  std::stable_sort(poses.begin() + static_cast<std::ptrdiff_t>(by_agreement), poses.end(),
+                   [](const Hypothesis& a, const Hypothesis& b) { return a.votes > b.votes; });
   if (poses.size() > most) poses.resize(most);
 }
 
@@ -93,8 +97,8 @@ struct Recognizer::State {
   std::vector<Model> models;
   RenderScene meshes;
 
-  std::vector<Hypothesis> propose(const SceneFrame& scene, const Model& model, Clock& clock,
-                                  Recognition& recognition) const;
+  std::vector<Hypothesis> propose(const SceneFrame& scene, const RecognizeHints& hints,
+                                  const Model& model, Clock& clock, Recognition& recognition) const;
   std::vector<Candidate> refine_all(const SceneFrame& scene, const Model& model,
                                     const std::vector<Hypothesis>& poses) const;
   void fit_outlines(Verifier& verifier, const Model& model,
@@ -122,9 +126,11 @@ Recognizer::Recognizer(Recognizer&&) noexcept = default;
 Recognizer& Recognizer::operator=(Recognizer&&) noexcept = default;
 
 /// Votes that agree best with the frame, one for each cluster.
-std::vector<Hypothesis> Recognizer::State::propose(const SceneFrame& scene, const Model& model,
+std::vector<Hypothesis> Recognizer::State::propose(const SceneFrame& scene,
+                                                   const RecognizeHints& hints, const Model& model,
                                                    Clock& clock, Recognition& recognition) const {
-  const PointSamples samples = sample_scene(context, scene, model.leaf_m, model.diameter_m);
+  const PointSamples samples =
+      sample_scene(context, scene, hints.mask, model.leaf_m, model.diameter_m);
   clock.stop(recognition, "sample");
   std::vector<Hypothesis> poses;
   for (const PoseVote& vote :
@@ -172,8 +178,7 @@ std::vector<Candidate> Recognizer::State::refine_all(const SceneFrame& scene, co
 /// as their score grows: it tells what depths alone leave open, such as where a box ends.
 void Recognizer::State::fit_outlines(Verifier& verifier, const Model& model,
                                      std::vector<Candidate>& candidates) const {
-  const std::size_t count =
-      std::min(candidates.size(), static_cast<std::size_t>(options.polished));
+  const std::size_t count = std::min(candidates.size(), static_cast<std::size_t>(options.polished));
   std::vector<Candidate> moving(candidates.begin(),
                                 candidates.begin() + static_cast<std::ptrdiff_t>(count));
   for (int round = 0; round < kOutlineRounds; ++round) {
@@ -192,11 +197,18 @@ void Recognizer::State::fit_outlines(Verifier& verifier, const Model& model,
 }
 
 Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& camera,
-                                  const Progress& progress, RecognitionTrace* trace) const {
+                                  const RecognizeHints& hints, const Progress& progress,
+                                  RecognitionTrace* trace) const {
   const Context& context = state_->context;
   const std::vector<Model>& models = state_->models;
   Recognition recognition;
   Clock clock;
+  if (hints.mask.data) require_same_size(context, hints.mask, camera, "hints.mask", "camera");
+  for (const ObjectPose& pose : hints.poses) {
+    require(pose.object_index >= 0 && static_cast<std::size_t>(pose.object_index) < models.size(),
+            "hints.poses: object_index ", pose.object_index, " is not in 0..",
+            static_cast<std::int64_t>(models.size()) - 1);
+  }
   const SceneFrame scene = prepare_scene(context, depth_m, camera, state_->options);
   clock.stop(recognition, "prepare");
   std::vector<Explanation> pool;
@@ -205,7 +217,16 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
     const Model& model = models[o];
     if (scene.measured < 100) continue;
     const auto index = static_cast<std::int32_t>(o);
-    const std::vector<Hypothesis> poses = state_->propose(scene, model, clock, recognition);
+    if (hints.budget_ms > 0 && clock.total_ms() > hints.budget_ms) {
+      recognition.complete = false;
+      break;
+    }
+    std::vector<Hypothesis> poses = state_->propose(scene, hints, model, clock, recognition);
+    for (const ObjectPose& pose : hints.poses) {
+      if (pose.object_index == index) {
+        poses.insert(poses.begin(), {cast<float>(pose.camera_from_object), 1, 0});
+      }
+    }
     std::vector<Candidate> candidates = state_->refine_all(scene, model, poses);
     clock.stop(recognition, "refine");
     if (trace) {
@@ -234,8 +255,8 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
     for (const Candidate& c : candidates) to_verify.push_back(c.camera_from_object);
     compared = verifier.verify(to_verify, {.pixels = true, .equations = true});
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      pool.push_back(explanation(model, index, candidates[i].camera_from_object,
-                                 std::move(compared[i])));
+      pool.push_back(
+          explanation(model, index, candidates[i].camera_from_object, std::move(compared[i])));
     }
     clock.stop(recognition, "verify");
   }

@@ -10,6 +10,7 @@
 #include "sextant/synth/table_scene.h"
 #include "tests/devices.h"
 #include "tests/error_message.h"
+#include "tests/solids.h"
 
 namespace sextant {
 
@@ -70,8 +71,7 @@ TEST(Recognizer, RefinementFindsThePoseAgain) {
     const Vec3d centre = portrait.camera_from_object * cast<double>(model.centre);
     const Rigid3d start =
         motion_about({along * 0.12, along * 0.008}, centre) * portrait.camera_from_object;
-    const Refined refined = refine(scene, model, cast<float>(start));
-    const Difference left = difference(portrait, refined.camera_from_object);
+    const Difference left = difference(portrait, refine(scene, model, cast<float>(start)));
     // Pixels are 2 mm wide and normals are those of 8 mm around: a fifth of a pixel is left.
     EXPECT_LT(left.shift_m, 0.0008) << axis;
     EXPECT_LT(left.angle_rad, 0.02) << axis;
@@ -91,7 +91,7 @@ TEST(Recognizer, VerificationTellsTheRightPoseFromOthers) {
   };
   const std::vector<Rigid3d> poses{right, moved({0.05, 0, 0}), moved({0, 0, -0.08}),
                                    moved({0, 0, 0.1}), moved({0, 0, 0.39})};
-  const std::vector<Verified> found = verifier.verify(poses, true);
+  const std::vector<Compared> found = verifier.verify(poses, {.pixels = true, .equations = true});
   EXPECT_GT(found[0].terms.supported, 0.97f);
   EXPECT_LT(found[0].terms.violated, 0.02f);
   EXPECT_GT(found[0].terms.normals, 0.9f);
@@ -104,9 +104,13 @@ TEST(Recognizer, VerificationTellsTheRightPoseFromOthers) {
   // Nearer: seen through everywhere. Farther: behind what is measured.
   EXPECT_GT(found[2].terms.violated, 0.95f);
   EXPECT_GT(found[3].terms.occluded, 0.6f);
+  // Only the right pose is nearer to the depths than the simplest surfaces are.
+  EXPECT_GT(found[0].terms.plane_gain, 1);
+  EXPECT_GT(found[0].terms.bend_gain, 0.5f);
+  EXPECT_LT(found[4].terms.plane_gain, 0.1f);
   // On the wall: the wall goes on.
   EXPECT_GT(found[4].terms.continues + found[4].terms.hidden + found[4].terms.falls_short, 0.7f);
-  for (const Verified& v : found) {
+  for (const Compared& v : found) {
     const VerificationTerms& t = v.terms;
     EXPECT_NEAR(t.supported + t.violated + t.occluded + t.no_data + t.outside, 1, 1e-5);
     EXPECT_NEAR(t.confirmed + t.continues + t.falls_short + t.crease + t.hidden + t.unknown, 1,
@@ -114,16 +118,47 @@ TEST(Recognizer, VerificationTellsTheRightPoseFromOthers) {
   }
 }
 
-TEST(Recognizer, TheRightPoseOfTheRightObjectScoresHighest) {
+/// A box of 200 x 140 x 60 mm whose face is seen straight on, before a wall: depths alone let it
+/// slide, edges do not.
+TEST(Recognizer, OutlinesHoldWhatDepthsLetSlide) {
+  const Context context = Context::cpu();
+  LearnedObject object;
+  object.name = "box";
+  object.mesh = testing::box(0.2, 0.14, 0.06).mesh();
+  const Model model = make_model(context, object, {});
+  const Camera camera{320, 240, 300, 300, 159.5, 119.5, {}};
+  const Rigid3d right{Mat3d::identity(), {-0.09, -0.08, 0.6}};
+  const RenderScene meshes(context, model.render_mesh);
+  const Instance instance{0, 0, 0, cast<float>(right)};
+  const Rendering picture = render(context, meshes, camera, std::span(&instance, 1), {});
+  Image<float> depth_m(context, camera.width, camera.height);
+  for (int v = 0; v < camera.height; ++v) {
+    for (int u = 0; u < camera.width; ++u) {
+      const float z = picture.depth_m_of(0)(u, v);
+      depth_m(u, v) = std::isfinite(z) ? z : 1.0f;
+    }
+  }
+  const SceneFrame scene = prepare_scene(context, depth_m, camera, {});
+  Verifier verifier(context, scene, model, meshes, 0);
+  Rigid3d pose{exp_rotation(Vec3d{0, 0, 0.04}), right.translation + Vec3d{0.008, -0.006, 0}};
+  for (int round = 0; round < 4; ++round) {
+    const Compared found = verifier.verify(std::span(&pose, 1), {.equations = true})[0];
+    pose = outline_step(model, pose, found.equations);
+  }
+  // A pixel is 2 mm wide.
+  EXPECT_LT(norm(pose.translation - right.translation), 0.002);
+  EXPECT_LT(rotation_angle(pose.rotation), 0.015);
+}
+
+TEST(Recognizer, TheRightPoseOfTheRightObjectIsFound) {
   const Portrait portrait;
   std::vector<LearnedObject> objects;
   objects.push_back(learned("tasmanian_devil"));
   objects.push_back(learned("speaker"));
-  RecognizeOptions options;
-  options.accept = 0;
-  const Recognizer recognizer(Context::cpu(), objects, options);
+  const Recognizer recognizer(Context::cpu(), objects);
   const Recognition found = recognizer.recognize(portrait.depth_m, portrait.camera);
-  ASSERT_FALSE(found.detections.empty());
+  ASSERT_EQ(found.detections.size(), 1u);
+  EXPECT_TRUE(found.complete);
   const Detection& devil = found.detections[0];
   EXPECT_EQ(devil.object, "tasmanian_devil");
   EXPECT_GT(devil.score, 0.0);
@@ -163,6 +198,30 @@ TEST(Recognizer, GivesTheSameForAnyNumberOfThreads) {
                 one.rejected[i].camera_from_object.translation);
     }
   }
+}
+
+TEST(Recognizer, HeedsWhatIsKnownBeforehand) {
+  const Portrait portrait;
+  std::vector<LearnedObject> objects;
+  objects.push_back(learned("tasmanian_devil"));
+  objects.push_back(learned("apple"));
+  const Recognizer recognizer(Context::cpu(), objects, {.refined = 20, .polished = 5});
+  Image<std::uint8_t> mask(Context::cpu(), portrait.camera.width, portrait.camera.height);
+  for (std::uint8_t& m : mask.pixels().host()) m = 0;
+  const auto found = [&](const RecognizeHints& hints) {
+    return recognizer.recognize(portrait.depth_m, portrait.camera, hints);
+  };
+  // Nothing is looked for where nothing is admitted, but a given pose is tried.
+  EXPECT_TRUE(found({.mask = mask}).detections.empty());
+  const Rigid3d near{portrait.camera_from_object.rotation,
+                     portrait.camera_from_object.translation + Vec3d{0.004, 0.003, 0}};
+  const Recognition tracked = found({.mask = mask, .poses = {{0, near}}});
+  ASSERT_EQ(tracked.detections.size(), 1u);
+  EXPECT_LT(difference(portrait, tracked.detections[0].camera_from_object).shift_m, 0.002);
+  const Recognition late = found({.budget_ms = 1e-6});
+  EXPECT_FALSE(late.complete);
+  EXPECT_TRUE(late.detections.empty());
+  EXPECT_THROW(found({.poses = {{2, near}}}), Error);
 }
 
 TEST(Recognizer, FindsNothingWhereNothingIs) {

@@ -206,8 +206,8 @@ SceneFrame prepare_scene(const Context& context, ImageView<const float> depth_m,
   return scene;
 }
 
-PointSamples sample_scene(const Context& context, const SceneFrame& scene, float leaf_m,
-                          float diameter_m) {
+PointSamples sample_scene(const Context& context, const SceneFrame& scene,
+                          ImageView<const std::uint8_t> mask, float leaf_m, float diameter_m) {
   const float farthest_m = diameter_m * scene.camera.fx_px / kLeastPixels;
   const std::span<const Vec3f> points = scene.points.pixels().host();
   const std::span<const Vec3f> normals = scene.normals.pixels().host();
@@ -222,6 +222,7 @@ PointSamples sample_scene(const Context& context, const SceneFrame& scene, float
           static_cast<std::size_t>(u);
       if (scene.on_plane[i] || !is_finite(points[i]) || !is_finite(normals[i])) continue;
       if (points[i].z > farthest_m) continue;
+      if (mask.data && mask(u * scene.averaged, v * scene.averaged) == 0) continue;
       if (scene.noise.sigma_m(points[i].z) > kMostNoise * diameter_m) continue;
       p.push_back(points[i]);
       n.push_back(normals[i]);

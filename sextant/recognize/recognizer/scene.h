@@ -15,9 +15,7 @@ namespace sextant::detail::recognizer {
 struct DepthNoise {
   float per_m[noise::kDepthBins] = {};
   float floor_m = 0;
-  SEXTANT_HD float sigma_m(float z) const {
-    return floor_m + per_m[noise::depth_bin(z)] * z * z;
-  }
+  SEXTANT_HD float sigma_m(float z) const { return floor_m + per_m[noise::depth_bin(z)] * z * z; }
 };
 
 /// A depth map made ready: averaged to the working pitch, with points and normals.
@@ -38,9 +36,10 @@ struct SceneFrame {
 SceneFrame prepare_scene(const Context& context, ImageView<const float> depth_m,
                          const Camera& camera, const RecognizeOptions& options);
 
-/// The points off the dominant plane, sampled with the leaf; without those so far off that an
-/// object of the diameter would be too few pixels wide to be told from others.
-PointSamples sample_scene(const Context& context, const SceneFrame& scene, float leaf_m,
-                          float diameter_m);
+/// The points off the dominant plane and where the mask of the given map is not 0, sampled with the
+/// leaf; without those so far off that an object of the diameter would be too few pixels wide, or
+/// their depth too uncertain, to be told from others.
+PointSamples sample_scene(const Context& context, const SceneFrame& scene,
+                          ImageView<const std::uint8_t> mask, float leaf_m, float diameter_m);
 
 }  // namespace sextant::detail::recognizer

@@ -53,8 +53,7 @@ float Verifier::weakest(const PoseEquations<double>& equations) const {
   return static_cast<float>(std::min(deviation / model_.diameter_m, 1.0));
 }
 
-std::vector<Compared> Verifier::verify(std::span<const Rigid3d> poses,
-                                       const CompareWants& wants) {
+std::vector<Compared> Verifier::verify(std::span<const Rigid3d> poses, const CompareWants& wants) {
   std::vector<Compared> results(poses.size());
   RenderOptions options;
   options.normals = true;
@@ -76,12 +75,11 @@ std::vector<Compared> Verifier::verify(std::span<const Rigid3d> poses,
           for (std::int64_t k = begin; k < end; ++k) {
             const int view = static_cast<int>(k);
             Compared& result = results[first + static_cast<std::size_t>(k)];
-            result =
-                compare(scene_, model_.diameter_m,
-                        cast<float>(poses[first + static_cast<std::size_t>(k)] *
-                                    cast<double>(model_.centre)),
-                        crops[static_cast<std::size_t>(k)], rendering_.depth_m_of(view),
-                        rendering_.normals_of(view), wants);
+            result = compare(scene_, model_.diameter_m,
+                             cast<float>(poses[first + static_cast<std::size_t>(k)] *
+                                         cast<double>(model_.centre)),
+                             crops[static_cast<std::size_t>(k)], rendering_.depth_m_of(view),
+                             rendering_.normals_of(view), wants);
             if (wants.equations) result.terms.weakest = weakest(result.equations);
           }
         });
