@@ -112,8 +112,8 @@ SEXTANT_HD OutlineEnd outline_end(int reach, int slack, float tolerance_m, float
     // measured off it, which may lie inside.
     const bool is_inside = last_on <= 0 && ends_inside;
     const float low = static_cast<float>(last_on);
-    const float high = is_inside ? -0.5f * static_cast<float>(inside + first_behind)
-                                 : static_cast<float>(out - 1);
+    const float high =
+        is_inside ? -0.5f * static_cast<float>(inside + first_behind) : static_cast<float>(out - 1);
     const float offset = clamp(0.0f, low, max_of(low, high));
     if (last_on > slack) return {OutlineState::kContinues, is_step && off > 0, offset};
     if (!is_step) return {OutlineState::kCrease};
