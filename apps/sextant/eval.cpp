@@ -242,6 +242,7 @@ void run(EvalCommand& command) {
   }
   judge_all(context, models, command, notes, images);
   std::vector<JudgedImage> judged;
+  judged.reserve(images.size());
   for (const SetImage& image : images) judged.push_back(image.judged);
   const bool has_depth = std::any_of(images.begin(), images.end(), [](const SetImage& image) {
     return !image.depth_file.empty();

@@ -84,8 +84,8 @@ std::optional<std::size_t> sample_point(const CurvatureFrame& frame,
            frame.truth.k1_per_m.pixels().host()[i] > 0;
   };
   const auto position = [&](std::size_t i) {
-    return Vec2d{static_cast<double>(static_cast<int>(i) % width),
-                 static_cast<double>(static_cast<int>(i) / width)};
+    const int pixel = static_cast<int>(i), column = pixel % width, row = pixel / width;
+    return Vec2d{static_cast<double>(column), static_cast<double>(row)};
   };
   for (std::size_t i = 0; i < frame.pixels(); ++i) {
     if (!belongs(i)) continue;
@@ -173,7 +173,8 @@ std::array<Histogram, kObjects> confusion(const std::vector<CurvatureFrame>& fra
 }
 
 double diagonal(const std::array<Histogram, kObjects>& rows, int object) {
-  return rows[static_cast<std::size_t>(object)][static_cast<std::size_t>(kFirstObject + object)];
+  const int column = kFirstObject + object;
+  return rows[static_cast<std::size_t>(object)][static_cast<std::size_t>(column)];
 }
 
 /// The largest cell of a row beside the object's own, and its name.

@@ -104,7 +104,8 @@ class Directions {
     const auto bin = [](float x) {
       return clamp(static_cast<int>((x + 1) * (0.5f * kBins)), 0, kBins - 1);
     };
-    ++counts_[static_cast<std::size_t>(bin(n.y) * kBins + bin(n.x))];
+    const int at = bin(n.y) * kBins + bin(n.x);
+    ++counts_[static_cast<std::size_t>(at)];
     ++count_;
   }
   /// The share of the three most frequent directions.
@@ -163,7 +164,8 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
   Directions directions;
   std::vector<CellState> states(static_cast<std::size_t>(kCropCells * kCropCells));
   const auto state_of = [&](int i, int j) -> CellState& {
-    return states[static_cast<std::size_t>(j * kCropCells + i)];
+    const int at = j * kCropCells + i;
+    return states[static_cast<std::size_t>(at)];
   };
   const auto add_equation = [&](const Vec3f& x, const Vec3f& n, float residual, double weight) {
     double row[6];

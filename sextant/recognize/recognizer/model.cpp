@@ -97,6 +97,7 @@ TriangleMesh coarse_mesh(const Context& context, const TriangleMesh& mesh, float
   std::sort(kept.begin(), kept.end());
   kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
   std::vector<Vec3i> triangles;
+  triangles.reserve(kept.size());
   for (const auto& corners : kept) triangles.push_back({corners[0], corners[1], corners[2]});
   TriangleMesh result;
   result.vertices.points = copy(Context::cpu(), vertices);
@@ -116,6 +117,7 @@ std::vector<Rigid3f> motions_of(const Symmetries& symmetries, int steps) {
     if (motions.size() > 2000) break;  // of a ball: enough of them
   }
   std::vector<Rigid3f> result;
+  result.reserve(motions.size());
   for (const Rigid3d& motion : motions) result.push_back(cast<float>(motion));
   return result;
 }

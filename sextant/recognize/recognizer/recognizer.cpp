@@ -239,6 +239,7 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
     }
     Verifier verifier(context, scene, model, state_->meshes, static_cast<int>(o));
     std::vector<Rigid3d> to_verify;
+    to_verify.reserve(candidates.size());
     for (const Candidate& c : candidates) to_verify.push_back(c.camera_from_object);
     std::vector<Compared> compared = verifier.verify(to_verify, {.equations = true});
     for (std::size_t i = 0; i < candidates.size(); ++i) {

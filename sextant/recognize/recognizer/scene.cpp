@@ -82,6 +82,7 @@ void mark_dominant_plane(SceneFrame& scene, float share) {
     return usable[Random{1, item}.below(static_cast<std::uint32_t>(usable.size()), number)];
   };
   std::vector<std::uint32_t> judges;
+  judges.reserve(kJudges);
   for (int j = 0; j < kJudges; ++j) judges.push_back(draw(1, static_cast<std::uint64_t>(j)));
   const auto reach = [&](float z) {
     return std::max(kPlaneSigmas * scene.noise.sigma_m(z), kPlaneFloor_m);

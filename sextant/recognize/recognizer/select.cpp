@@ -17,7 +17,10 @@ std::array<double, 36> covariance_of(const Model& model, const PoseEquations<dou
   const SymN<double, 6> c = pose_covariance(equations, along, 1, 1, 0, model.diameter_m);
   std::array<double, 36> full{};
   for (int i = 0; i < 6; ++i) {
-    for (int j = 0; j < 6; ++j) full[static_cast<std::size_t>(6 * i + j)] = c.at(i, j);
+    for (int j = 0; j < 6; ++j) {
+      const int at = 6 * i + j;
+      full[static_cast<std::size_t>(at)] = c.at(i, j);
+    }
   }
   return full;
 }
