@@ -90,7 +90,7 @@ std::set<std::string> keys_of(const json& document) {
 }
 
 // Few poses are enough for one toy before a wall, and its score is not what is tested here.
-const std::string kQuick = " --accept 0.2 --refined 30 --polished 10";
+const std::string kQuick = " --refined 30 --polished 10";
 constexpr double kUnit_m = 0.0001;  // of the depth maps, so that steps do not show
 
 class RecognizeCli : public testing::CommandLine {

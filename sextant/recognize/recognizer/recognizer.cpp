@@ -256,8 +256,8 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
     for (const Candidate& c : candidates) to_verify.push_back(c.camera_from_object);
     compared = verifier.verify(to_verify, {.pixels = true, .equations = true});
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      pool.push_back(
-          explanation(model, index, candidates[i].camera_from_object, std::move(compared[i])));
+      pool.push_back(explanation(scene, model, index, candidates[i].camera_from_object,
+                                 std::move(compared[i])));
     }
     clock.stop(recognition, "verify");
   }

@@ -13,7 +13,7 @@ struct Explanation {
 };
 
 /// What is told of a verified pose.
-Explanation explanation(const Model& model, std::int32_t object_index,
+Explanation explanation(const SceneFrame& scene, const Model& model, std::int32_t object_index,
                         const Rigid3d& camera_from_object, Compared compared);
 
 /// From the highest score down: what is sure enough and explains enough that nothing better does is
