@@ -98,9 +98,13 @@ Image<Rgb8> grey_of(const Image<float>& depth_m) {
   Image<Rgb8> picture(Context::cpu(), depth_m.width(), depth_m.height());
   for (std::int64_t i = 0; i < depth_m.pixels().size(); ++i) {
     const float z = depth_m.pixels().data()[i];
+    if (!(z > 0)) {
+      picture.pixels().data()[i] = {10, 10, 40};
+      continue;
+    }
     const float share = std::clamp((far - z) / std::max(far - near, 1e-3f), 0.0f, 1.0f);
     const auto level = static_cast<std::uint8_t>(40 + 200 * share);
-    picture.pixels().data()[i] = z > 0 ? Rgb8{level, level, level} : Rgb8{10, 10, 40};
+    picture.pixels().data()[i] = {level, level, level};
   }
   return picture;
 }
