@@ -58,13 +58,10 @@ struct VerificationTerms {
   float outside = 0;    ///< ... of the object's outline box that lies outside the frame
   float normals = 0;    ///< of the supported ones, share whose normals agree
   float residual = 0;   ///< root mean square of the supported depths, in tolerances
-  float flatness = 0;   ///< thickness of the supported points over their width; 0 for a plane
   float extent = 0;     ///< square root of the supported area over the diameter
   /// Length of the seams at which the measured surface leaves the object's without a step, over the
   /// outline's: that of a pose that sinks into another body or sticks out of it.
   float departs = 0;
-  float steps = 0;  ///< length of such seams with a step, as where something else hides the object
-  float faces = 0;  ///< share of the supported pixels with one of three directions: 1 for boxes
   /// The logarithm of how much nearer the measured depths are to the object than to the plane, and
   /// to the quadratic surface, that fits them best: 0 where these explain them as well.
   float plane_gain = 0;
@@ -91,11 +88,8 @@ void for_each_term(const VerificationTerms& t, Visitor&& visit) {
   visit("outside", t.outside);
   visit("normals", t.normals);
   visit("residual", t.residual);
-  visit("flatness", t.flatness);
   visit("extent", t.extent);
   visit("departs", t.departs);
-  visit("steps", t.steps);
-  visit("faces", t.faces);
   visit("plane_gain", t.plane_gain);
   visit("bend_gain", t.bend_gain);
   visit("outline", t.outline);

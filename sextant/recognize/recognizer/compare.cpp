@@ -2,11 +2,8 @@
 #include "sextant/recognize/recognizer/compare.h"
 
 #include <algorithm>
-#include <array>
-#include <functional>
 
 #include "sextant/core/cholesky.h"
-#include "sextant/core/eigen3.h"
 #include "sextant/recognize/recognizer/math.h"
 
 namespace sextant::detail::recognizer {
@@ -24,28 +21,6 @@ enum class CellState : std::uint8_t { kNone, kOn, kOff };
 bool rendered(ImageView<const float> depth_m, int i, int j) {
   return depth_m.contains(i, j) && std::isfinite(depth_m(i, j));
 }
-
-/// Moments of the supported points, for how flat they lie.
-struct Moments {
-  Vec3d sum{};
-  Sym3d squares{};
-  double count = 0;
-  void add(const Vec3f& p) {
-    const Vec3d d = cast<double>(p);
-    sum += d;
-    squares = squares + outer(d);
-    ++count;
-  }
-  float flatness() const {
-    if (count < 4) return 0;
-    const Vec3d m = sum / count;
-    const Sym3d c{squares.xx / count - m.x * m.x, squares.xy / count - m.x * m.y,
-                  squares.xz / count - m.x * m.z, squares.yy / count - m.y * m.y,
-                  squares.yz / count - m.y * m.z, squares.zz / count - m.z * m.z};
-    const Eigen3<double> e = eigen_jacobi(c);
-    return static_cast<float>(std::sqrt(max_of(e.values[0], 0.0) / max_of(e.values[2], 1e-12)));
-  }
-};
 
 /// How well simpler surfaces explain the measured inverse depths: polynomials of degree 1 and 2 in
 /// the cells, beside the rendered surface.
@@ -97,30 +72,6 @@ class SimplerSurfaces {
   double squares_ = 0, object_ = 0, origin_ = 0, count_ = 0;
 };
 
-/// Counts normals by direction, to tell bodies of few flat faces from rounded ones.
-class Directions {
- public:
-  void add(const Vec3f& n) {
-    const auto bin = [](float x) {
-      return clamp(static_cast<int>((x + 1) * (0.5f * kBins)), 0, kBins - 1);
-    };
-    const int at = bin(n.y) * kBins + bin(n.x);
-    ++counts_[static_cast<std::size_t>(at)];
-    ++count_;
-  }
-  /// The share of the three most frequent directions.
-  float three() {
-    if (count_ == 0) return 0;
-    std::partial_sort(counts_.begin(), counts_.begin() + 3, counts_.end(), std::greater<>());
-    return static_cast<float>(counts_[0] + counts_[1] + counts_[2]) / static_cast<float>(count_);
-  }
-
- private:
-  static constexpr int kBins = 12;
-  std::array<int, kBins * kBins> counts_{};
-  int count_ = 0;
-};
-
 /// The direction out of the outline at a cell of it: away from the rendered cells around.
 Vec2f outward(ImageView<const float> depth_m, int i, int j) {
   constexpr int kRadius = 3;
@@ -159,9 +110,7 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
   float cells = 0, supported = 0, violated = 0, occluded = 0, no_data = 0, outside = 0;
   float agreeing = 0, area_m_sq = 0;
   double squares = 0;
-  Moments moments;
   SimplerSurfaces simpler;
-  Directions directions;
   std::vector<CellState> states(static_cast<std::size_t>(kCropCells * kCropCells));
   const auto state_of = [&](int i, int j) -> CellState& {
     const int at = j * kCropCells + i;
@@ -205,8 +154,6 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
         const double ratio = static_cast<double>(off / tolerance);
         squares += ratio * ratio;
         agreeing += dot(scene.normals(p.x, p.y), normal) > kNormalsAgree ? 1.0f : 0.0f;
-        moments.add(ray * z);
-        directions.add(normal);
         simpler.add(i, j, 1 / static_cast<double>(measured), 1 / static_cast<double>(z));
         const float side = z * static_cast<float>(crop.stride) / camera.fx_px;
         area_m_sq += side * side;
@@ -239,10 +186,8 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
   terms.outside = outside / cells;
   terms.normals = supported > 0 ? agreeing / supported : 0;
   terms.residual = supported > 0 ? static_cast<float>(std::sqrt(squares / supported)) : 1;
-  terms.flatness = moments.flatness();
   terms.extent = std::sqrt(area_m_sq) / diameter_m;
   const double noise_per_m = scene.noise.sigma_m(centre.z) / (centre.z * centre.z);
-  terms.faces = directions.three();
   terms.plane_gain = simpler.gain(1, noise_per_m);
   terms.bend_gain = simpler.gain(2, noise_per_m);
 
@@ -304,7 +249,7 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
     }
   }
   terms.edge_offset = edges > 0 ? edge_offsets / edges : 1;
-  float seams = 0, steps = 0;
+  float seams = 0;
   for (int j = 0; j + 1 < kCropCells; ++j) {
     for (int i = 0; i + 1 < kCropCells; ++i) {
       const CellState here = state_of(i, j);
@@ -315,13 +260,12 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
         const Vec2<int> a = pixel_of(i, j), b = pixel_of(other.x, other.y);
         const float step = std::abs(scene.depth_m(a.x, a.y) - scene.depth_m(b.x, b.y));
         const float jump = depth_jump_m(scene.noise.sigma_m(depth_m(i, j)), diameter_m);
-        (step < 0.5f * jump ? seams : steps) += 1.0f;
+        seams += step < 0.5f * jump ? 1.0f : 0.0f;
       }
     }
   }
   if (terms.outline > 0) {
     terms.departs = seams / terms.outline;
-    terms.steps = steps / terms.outline;
     const auto share = [&](OutlineState state) {
       return counts[static_cast<int>(state)] / terms.outline;
     };
