@@ -11,6 +11,9 @@ namespace sextant::detail::recognizer {
 namespace {
 
 constexpr float kSlack = 0.025f;        // of the diameter, that an outline may be off
+constexpr float kSlackGrains = 0.25f;   // of what errs together, likewise
+constexpr float kRimGrains = 0.6f;      // over which a step in depth may be smeared
+constexpr float kBlurGrains = 0.5f;     // over which a sensor blurs a surface
 constexpr float kNormalsAgree = 0.77f;  // cosine of 40°
 constexpr float kSharedPixels = 15;     // that err together
 constexpr float kSharedEdge = 4;        // pixels along an edge that err together
@@ -87,6 +90,36 @@ Vec2f outward(ImageView<const float> depth_m, int i, int j) {
   return length > 0 ? sum * (1 / length) : Vec2f{};
 }
 
+/// The mean of the rendered normals about each cell, as a sensor's normals are of a plane through
+/// many pixels.
+class SmoothNormals {
+ public:
+  SmoothNormals(ImageView<const float> depth_m, ImageView<const Vec3f> normals, int radius)
+      : radius_(radius), sums_(static_cast<std::size_t>(kSide * kSide)) {
+    for (int j = 0; j < kCropCells; ++j) {
+      Vec3f row{};
+      for (int i = 0; i < kCropCells; ++i) {
+        if (std::isfinite(depth_m(i, j))) row = row + normals(i, j);
+        sum(i + 1, j + 1) = sum(i + 1, j) + row;
+      }
+    }
+  }
+  Vec3f operator()(int i, int j) const {
+    const int left = std::max(i - radius_, 0), right = std::min(i + radius_ + 1, kCropCells);
+    const int top = std::max(j - radius_, 0), bottom = std::min(j + radius_ + 1, kCropCells);
+    const Vec3f mean = sum(right, bottom) - sum(left, bottom) - sum(right, top) + sum(left, top);
+    const float length = norm(mean);
+    return length > 0 ? mean * (1 / length) : Vec3f{};
+  }
+
+ private:
+  static constexpr int kSide = kCropCells + 1;
+  Vec3f& sum(int i, int j) { return sums_[static_cast<std::size_t>(j * kSide + i)]; }
+  const Vec3f& sum(int i, int j) const { return sums_[static_cast<std::size_t>(j * kSide + i)]; }
+  int radius_;
+  std::vector<Vec3f> sums_;  ///< of all cells above and to the left
+};
+
 }  // namespace
 
 Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre, const Crop& crop,
@@ -111,6 +144,10 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
   float agreeing = 0, area_m_sq = 0;
   double squares = 0;
   SimplerSurfaces simpler;
+  const float blur_px =
+      max_of(static_cast<float>(scene.normal_radius_px), kBlurGrains * scene.noise.grain(centre.z));
+  const SmoothNormals smooth(
+      depth_m, normals, static_cast<int>(std::lround(blur_px / static_cast<float>(crop.stride))));
   std::vector<CellState> states(static_cast<std::size_t>(kCropCells * kCropCells));
   const auto state_of = [&](int i, int j) -> CellState& {
     const int at = j * kCropCells + i;
@@ -153,7 +190,7 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
         state_of(i, j) = CellState::kOn;
         const double ratio = static_cast<double>(off / tolerance);
         squares += ratio * ratio;
-        agreeing += dot(scene.normals(p.x, p.y), normal) > kNormalsAgree ? 1.0f : 0.0f;
+        agreeing += dot(scene.normals(p.x, p.y), smooth(i, j)) > kNormalsAgree ? 1.0f : 0.0f;
         simpler.add(i, j, 1 / static_cast<double>(measured), 1 / static_cast<double>(z));
         const float side = z * static_cast<float>(crop.stride) / camera.fx_px;
         area_m_sq += side * side;
@@ -192,7 +229,7 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
   terms.bend_gain = simpler.gain(2, noise_per_m);
 
   float counts[static_cast<int>(OutlineState::kStates)] = {};
-  float edges = 0, edge_offsets = 0;
+  float edges = 0, edge_offsets = 0, edge_distances_m = 0;
   for (int j = 1; j + 1 < kCropCells; ++j) {
     for (int i = 1; i + 1 < kCropCells; ++i) {
       const float z = depth_m(i, j);
@@ -204,13 +241,15 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
       const Vec2f direction = outward(depth_m, i, j);
       if (direction == Vec2f{}) continue;
       const float cell_m = z * static_cast<float>(crop.stride) / camera.fx_px;
-      const int slack = std::max(static_cast<int>(std::lround(kSlack * diameter_m / cell_m)),
-                                 crop.stride == 1 ? 2 : 1);
+      const float grain = scene.noise.grain(z) / static_cast<float>(crop.stride);
+      const int slack = std::max({static_cast<int>(std::lround(kSlack * diameter_m / cell_m)),
+                                  static_cast<int>(std::lround(kSlackGrains * grain)),
+                                  crop.stride == 1 ? 2 : 1});
       const int reach =
           std::max(static_cast<int>(std::lround(kOutlineWalk * diameter_m / cell_m)), slack + 2);
       const float sigma = scene.noise.sigma_m(z);
       const Vec3f point = ray_of(pixel_of(i, j)) * z;
-      const Vec3f normal = normals(i, j);
+      const Vec3f normal = normals(i, j), mean_normal = smooth(i, j);
       const auto step_at = [&](int out) {
         OutlineStep step;
         const int x = i + static_cast<int>(std::lround(direction.x * static_cast<float>(out)));
@@ -224,19 +263,22 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
         } else {
           step.expected_m = inside ? depth_m(x, y) : plane_depth_m(point, normal, ray_of(p));
         }
-        step.normals_agree = dot(scene.normals(p.x, p.y), normal) > kNormalsAgree;
+        step.normals_agree = dot(scene.normals(p.x, p.y), mean_normal) > kNormalsAgree;
         return step;
       };
       const float cosine = -dot(normal, point) / norm(point);
-      const OutlineEnd end =
-          outline_end(reach, slack, depth_tolerance_m(sigma, diameter_m, max_of(cosine, 0.5f)),
-                      depth_jump_m(sigma, diameter_m), step_at);
+      const int rim = static_cast<int>(std::lround(kRimGrains * grain));
+      const OutlineEnd end = outline_end(
+          {reach, slack, rim, cell_m, depth_tolerance_m(sigma, diameter_m, max_of(cosine, 0.5f)),
+           depth_jump_m(sigma, diameter_m)},
+          step_at);
       ++counts[static_cast<int>(end.state)];
       ++terms.outline;
       if (!end.is_edge) continue;
       const float share = end.offset / static_cast<float>(reach + 1);
       ++edges;
       edge_offsets += std::abs(share);
+      edge_distances_m += std::abs(end.offset) * cell_m;
       if (!wants.equations) continue;
       // The edge moves across the image as its point does, less what moving away shrinks.
       const Vec3f across{direction.x, direction.y,
@@ -249,6 +291,7 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
     }
   }
   terms.edge_offset = edges > 0 ? edge_offsets / edges : 1;
+  terms.edge_m = edges > 0 ? edge_distances_m / edges : 0;
   float seams = 0;
   for (int j = 0; j + 1 < kCropCells; ++j) {
     for (int i = 0; i + 1 < kCropCells; ++i) {

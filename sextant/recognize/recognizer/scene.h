@@ -14,7 +14,9 @@ namespace sextant::detail::recognizer {
 /// What depth errs by: the deviation of 1/z at every depth, and what is left even when near.
 struct DepthNoise {
   float per_m[noise::kDepthBins] = {};
+  float grain_px[noise::kDepthBins] = {};  ///< side of the square of pixels that err together
   float floor_m = 0;
+  SEXTANT_HD float grain(float z) const { return grain_px[noise::depth_bin(z)]; }
   SEXTANT_HD float sigma_m(float z) const { return floor_m + per_m[noise::depth_bin(z)] * z * z; }
 };
 
@@ -27,6 +29,7 @@ struct SceneFrame {
   Image<float> depth_m;
   Image<Vec3f> points;
   Image<Vec3f> normals;
+  int normal_radius_px = 0;            ///< of the planes that normals come from
   std::vector<std::uint8_t> on_plane;  ///< whether the pixel lies on the dominant plane
 
   float median_depth_m = 0;
