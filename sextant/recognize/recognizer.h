@@ -78,9 +78,10 @@ struct VerificationTerms {
   float weakest = 1;      ///< deviation along the direction that is known least, over the diameter
 };
 
-/// Calls visit(name, value) for each term.
-template <class Visitor>
-void for_each_term(const VerificationTerms& t, Visitor&& visit) {
+/// Calls visit(name, value) for each term, whose values may be changed where the terms may.
+template <class Terms, class Visitor>
+  requires std::same_as<std::remove_const_t<Terms>, VerificationTerms>
+constexpr void for_each_term(Terms& t, Visitor&& visit) {
   visit("pixels", t.pixels);
   visit("supported", t.supported);
   visit("violated", t.violated);

@@ -22,7 +22,7 @@ using nlohmann::json;
 using testing::Outcome;
 using testing::text_of;
 
-constexpr const char* kQuick = " --views 6 --tensors-per-view 10 ";
+constexpr const char* kQuick = " --views 6 --tensors-per-view 10 --clutter-frames 1 ";
 
 class LearnCli : public testing::CommandLine {
  protected:
@@ -234,8 +234,9 @@ TEST_F(LearnCli, LearnsRealModelsInOneCommandEach) {
            {"visp_rbt/models", "", 2}}) {
     SCOPED_TRACE(real.files);
     std::filesystem::remove(folder_ / "real.sxt");
-    const Outcome outcome = run("learn real.sxt" + under(real.files) + " " + real.options +
-                                " --views 4 --tensors-per-view 5 --symmetries=false --json");
+    const Outcome outcome =
+        run("learn real.sxt" + under(real.files) + " " + real.options +
+            " --views 4 --tensors-per-view 5 --symmetries=false --clutter-frames 0 --json");
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const json document = json::parse(outcome.out);
     ASSERT_EQ(document.at("objects").size(), real.objects);

@@ -34,7 +34,7 @@ std::vector<LearnedObject> load_known_objects(const Context& context, const std:
             names_of(entries));
   }
   ObjectParts parts = ObjectParts::none();
-  parts.mesh = parts.samples = true;
+  parts.mesh = parts.samples = parts.lookalikes = true;
   ProgressBar bar("loading the library", {"objects", 1});
   std::vector<LearnedObject> objects;
   if (only.empty()) {

@@ -190,7 +190,7 @@ void Recognizer::State::fit_outlines(Verifier& verifier, const Model& model,
     std::vector<Compared> compared = verifier.verify(poses, {.equations = true});
     for (std::size_t i = 0; i < count; ++i) {
       moving[i].compared = std::move(compared[i]);
-      moving[i].logit = acceptance_logit(moving[i].compared.terms);
+      moving[i].logit = shape_logit(moving[i].compared.terms);
       if (moving[i].logit > candidates[i].logit) candidates[i] = moving[i];
     }
   }
@@ -244,7 +244,7 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
     std::vector<Compared> compared = verifier.verify(to_verify, {.equations = true});
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       candidates[i].compared = std::move(compared[i]);
-      candidates[i].logit = acceptance_logit(candidates[i].compared.terms);
+      candidates[i].logit = shape_logit(candidates[i].compared.terms);
     }
     sort_by_logit(candidates);
     clock.stop(recognition, "verify");

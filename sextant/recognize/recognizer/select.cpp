@@ -75,7 +75,7 @@ Explanation explanation(const SceneFrame& scene, const Model& model, std::int32_
   found.object = model.name;
   found.object_index = object_index;
   found.camera_from_object = camera_from_object;
-  found.score = probability(acceptance_logit(terms));
+  found.score = probability(acceptance_logit(terms, model.level));
   found.covariance =
       covariance_of(model, compared.equations, scene.noise.sigma_m(static_cast<float>(centre.z)));
   found.visible = terms.supported;
