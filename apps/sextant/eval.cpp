@@ -348,6 +348,12 @@ void add_eval(CLI::App& app) {
       state->own_criterion |= is_given(*command, flag);
     }
     check_source(*command, *state);
+    if (state->judge.criterion.measure == PoseMeasure::kDistanceAndAngle) {
+      refuse_flags(*command, {"--share"}, "it belongs to --measure add, add-s and mssd");
+    } else {
+      refuse_flags(*command, {"--distance-m", "--angle-rad"},
+                   "it belongs to --measure distance-and-angle");
+    }
     if (state->truth == "given") {
       refuse_flags(*command, flags_of<RefineTruthOptions>("refine"),
                    "it belongs to --truth refined");

@@ -155,6 +155,9 @@ void check_usage(const CLI::App& flags, const LearnCommand& command) {
     throw CLI::ValidationError("--unit",
                                "has no effect: --diameter-m says how large the object is");
   }
+  if (!command.options.noise) {
+    refuse_flags(flags, {"--sensor"}, "it names the noise of --noise");
+  }
   if (!command.units.unit.empty() && command.units.unit != "auto") {
     try {
       unit_m_of(command.units.unit);

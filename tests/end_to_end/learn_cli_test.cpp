@@ -184,6 +184,9 @@ TEST_F(LearnCli, RefusesWhatIsNoObject) {
   EXPECT_TRUE(has(refusal("objects.sxt empty.ply"), "empty.ply"));
   EXPECT_TRUE(has(refusal("objects.sxt tortoise.ply --device cuda", 2), "--device"));
   EXPECT_TRUE(has(refusal("tortoise.ply tortoise.ply", 2), "same file"));
+  EXPECT_TRUE(has(refusal("objects.sxt tortoise.ply --no-noise --sensor realsense", 2), "--noise"));
+  std::filesystem::copy(folder_ / "tortoise.ply", folder_ / "b\xe9te.ply");  // Latin-1
+  EXPECT_TRUE(has(refusal("objects.sxt b*te.ply"), "--name gives it another name"));
   EXPECT_NE(refusal("nowhere/objects.sxt tortoise.ply"), "");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "objects.sxt"));
   // A good file beside a bad one: nothing is begun.
