@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sextant/depth/bilateral.h"
 #include "sextant/match/library_matches.h"
 
 namespace sextant::detail::recognizer {
@@ -14,12 +15,37 @@ constexpr std::int32_t kTensors = 1000;  // of the frame, drawn at random
 constexpr int kTensorMatches = 8;        // of each, over all objects
 constexpr float kMeshResolutions = 3;    // of triangles, a third of a tensor's bin
 constexpr float kShotLeafRadii = 0.5f;   // distance of keypoints, in radii of SHOT
+constexpr float kShotFilter_m = 0.01f;   // radius of the filter before SHOT
 constexpr std::size_t kMostShot = 1000;  // matches of an object, those nearest to each other
 
 void add_poses(const LibraryMatches& found, std::vector<std::vector<Hypothesis>>& poses) {
   for (const LibraryMatch& match : found.matches) {
     poses[static_cast<std::size_t>(match.object)].push_back({match.scene_from_object, 0, 1});
   }
+}
+
+struct SmoothPoints {
+  std::vector<Vec3f> points, normals;
+};
+
+/// The points of a depth map without most of its noise, which an object's descriptors lack, with
+/// the scene's normals.
+SmoothPoints smooth_points(const Context& context, const SceneFrame& scene,
+                           ImageView<const float> depth_m) {
+  const float pitch_m = scene.median_depth_m / scene.camera.fx_px;
+  const int radius_px = clamp(static_cast<int>(std::lround(kShotFilter_m / pitch_m)), 1, 10);
+  const Image<float> filtered_m = bilateral_filter(
+      context, depth_m, {.radius_px = radius_px, .sigma_space_px = 0.9 * radius_px});
+  SmoothPoints result;
+  for (int v = 0; v < filtered_m.height(); ++v) {
+    for (int u = 0; u < filtered_m.width(); ++u) {
+      const float z = filtered_m(u, v);
+      if (!std::isfinite(z) || !is_finite(scene.normals(u, v))) continue;
+      result.points.push_back(scene.points(u, v) * (z / scene.depth_m(u, v)));
+      result.normals.push_back(scene.normals(u, v));
+    }
+  }
+  return result;
 }
 
 /// Of each object the matches whose descriptors are nearest to each other.
@@ -54,16 +80,13 @@ std::vector<std::vector<Hypothesis>> DescriptorSources::propose(
     const Context& context, const SceneFrame& scene, ImageView<const std::uint8_t> mask) const {
   std::vector<std::vector<Hypothesis>> poses(library_.objects.size());
   if (library_.shot.empty() && library_.tensors.empty()) return poses;
+  if (!(scene.median_depth_m > 0)) return poses;  // nothing but holes
   // Without the table that an object stands on, because its views were learned without one.
   Image<float> depth_m(context, scene.camera.width, scene.camera.height);
-  std::vector<Vec3f> points, normals;
   for (int v = 0; v < scene.camera.height; ++v) {
     for (int u = 0; u < scene.camera.width; ++u) {
       const bool described = is_proposing(scene, mask, u, v, largest_diameter_m_);
       depth_m(u, v) = described ? scene.depth_m(u, v) : NAN;
-      if (!described || !is_finite(scene.normals(u, v))) continue;
-      points.push_back(scene.points(u, v));
-      normals.push_back(scene.normals(u, v));
     }
   }
   if (!library_.tensors.empty()) {
@@ -75,9 +98,10 @@ std::vector<std::vector<Hypothesis>> DescriptorSources::propose(
   if (!library_.shot.empty()) {
     // No test of the second nearest: neighbours on an object resemble each other, and every pose is
     // compared with the frame anyway.
-    LibraryMatches found = match_library_shot(
-        context, library_, view_of(std::as_const(points)), view_of(std::as_const(normals)),
-        {.match = {.ratio = 1}, .leaf_radii = kShotLeafRadii});
+    const SmoothPoints seen = smooth_points(context, scene, depth_m);
+    LibraryMatches found =
+        match_library_shot(context, library_, view_of(seen.points), view_of(seen.normals),
+                           {.match = {.ratio = 1}, .leaf_radii = kShotLeafRadii});
     keep_nearest(found.matches, library_.objects.size(), kMostShot);
     add_poses(found, poses);
   }

@@ -92,6 +92,16 @@ TEST(DescriptorSources, ProposeWhereAnObjectLies) {
   }
 }
 
+TEST(DescriptorSources, ProposeNothingInAFrameOfHoles) {
+  Image<float> holes(Context::cpu(), portrait().camera.width, portrait().camera.height);
+  for (float& z : holes.pixels().host()) z = NAN;
+  const SceneFrame scene = prepare_scene(Context::cpu(), holes, portrait().camera, {});
+  const DescriptorSources sources(Context::cpu(), portrait().objects, pose_sources("tensors,shot"));
+  for (const auto& of_object : sources.propose(Context::cpu(), scene, {})) {
+    EXPECT_TRUE(of_object.empty());
+  }
+}
+
 TEST(DescriptorSources, AreTheSameForAnyNumberOfThreads) {
   const SceneFrame scene = prepare_scene(Context::cpu(), portrait().depth_m, portrait().camera, {});
   const auto propose = [&](int threads) {
