@@ -20,7 +20,7 @@ namespace {
 
 /// Occlusions of Fig. 16 (25, 42, 47 and 82 %), and between them.
 constexpr float kOcclusions[] = {0.25f, 0.35f, 0.42f, 0.47f, 0.55f, 0.65f, 0.75f, 0.82f};
-constexpr std::uint64_t kTables = 6;  // of each; the paper has 8 in all
+constexpr std::uint64_t kTables = 4;  // of each; the paper has 8 in all
 
 struct Manner {
   const char* name;
