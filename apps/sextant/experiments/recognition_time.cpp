@@ -88,7 +88,7 @@ std::vector<measure::Row> recognition_time(const Context& context) {
     }
     for (const std::string& step : times.steps) {
       const double ms = measure::spread_of(times.step_ms.at(step)).median;
-      rows.push_back({"step " + step + with, "ms", {}, ms, {}, {}});
+      rows.push_back({fmt::format("step {}{}", step, with), "ms", {}, ms, {}, {}});
     }
     rows.push_back(
         {"toys found" + with, "%", {}, 100 * times.found / std::max(times.sought, 1.0), {}, {}});
