@@ -191,7 +191,7 @@ void run(const RecognizeCommand& command) {
   std::optional<std::vector<TrueObject>> truth;
   if (!command.truth.empty()) truth = read_truth(command.truth);
   const std::vector<LearnedObject> objects =
-      load_known_objects(context, command.library, command.only);
+      load_known_objects(context, command.library, command.options, command.only);
   std::optional<Finder> finder;
   try {
     const ElapsedLine line("preparing objects");
@@ -265,6 +265,7 @@ void add_recognize(CLI::App& app) {
       ->expected(3)
       ->check(within<double>({-1e9, 1e9}));
   add_flags(*command, state->options);
+  check_sources_flag(*command);
   command->callback([state, command] {
     check_usage(*command, *state);
     run(*state);

@@ -3,9 +3,10 @@
 // what the verification says of every pose, right and wrong: what fit_terms fits the score to.
 //
 //   recognition_terms [--workers N] [--half even|odd|all] [--most N] [--terms FILE] [--verbose]
-//                     [--lookalikes FILE] SET[=LIBRARY]...
+//                     [--lookalikes FILE] [--sources point-pairs,tensors,shot] SET[=LIBRARY]...
 //
-// Without a library the models of the set are taken as they are, and their lookalikes looked for.
+// Without a library the models of the set are taken as they are, without descriptors, and their
+// lookalikes looked for.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -42,7 +43,7 @@ struct Arguments {
   std::string half = "all";
   int most = 1 << 30;
   std::string terms, lookalikes;
-  std::string only;
+  RecognizeOptions options;
   std::vector<std::pair<fs::path, fs::path>> sets;
   bool verbose = false;
 };
@@ -156,8 +157,8 @@ int main(int argc, char** argv) {
       arguments.terms = next();
     else if (word == "--lookalikes")
       arguments.lookalikes = next();
-    else if (word == "--only")
-      arguments.only = next();
+    else if (word == "--sources")
+      arguments.options.sources = next();
     else if (word == "--verbose")
       arguments.verbose = true;
     else {
@@ -196,18 +197,17 @@ int main(int argc, char** argv) {
         object.lookalikes = find_lookalikes(Context::cpu(1), object, clutter);
       });
     } else {
-      ObjectParts parts = ObjectParts::none();
-      parts.mesh = parts.samples = parts.lookalikes = true;
       Library(library_file, LibraryAccess::kRead)
-          .load_all(side_by_side, parts, {{}, [&](std::int64_t, LearnedObject object) {
-                                            objects.push_back(std::move(object));
-                                          }});
+          .load_all(side_by_side, parts_to_recognize(arguments.options),
+                    {{}, [&](std::int64_t, LearnedObject object) {
+                       objects.push_back(std::move(object));
+                     }});
     }
     for (const LearnedObject& object : objects) set.object_ids.push_back(object.bop_id);
     for (const LearnedObject& object : objects) {
       write_lookalikes(set, object, lookalikes);
     }
-    const Recognizer recognizer(Context::cpu(1), objects);
+    const Recognizer recognizer(Context::cpu(1), objects, arguments.options);
     struct Frame {
       const BopScene* scene;
       const BopImage* image;

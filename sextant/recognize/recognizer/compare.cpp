@@ -242,9 +242,9 @@ Compared compare(const SceneFrame& scene, float diameter_m, const Vec3f& centre,
       if (direction == Vec2f{}) continue;
       const float cell_m = z * static_cast<float>(crop.stride) / camera.fx_px;
       const float grain = scene.noise.grain(z) / static_cast<float>(crop.stride);
-      const int slack = std::max({static_cast<int>(std::lround(kSlack * diameter_m / cell_m)),
-                                  static_cast<int>(std::lround(kSlackGrains * grain)),
-                                  crop.stride == 1 ? 2 : 1});
+      const int slack =
+          std::max({static_cast<int>(std::lround(kSlack * diameter_m / cell_m)),
+                    static_cast<int>(std::lround(kSlackGrains * grain)), crop.stride == 1 ? 2 : 1});
       const int reach =
           std::max(static_cast<int>(std::lround(kOutlineWalk * diameter_m / cell_m)), slack + 2);
       const float sigma = scene.noise.sigma_m(z);

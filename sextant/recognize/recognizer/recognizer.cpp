@@ -8,6 +8,7 @@
 #include "sextant/recognize/recognizer/acceptance.h"
 #include "sextant/recognize/recognizer/refine.h"
 #include "sextant/recognize/recognizer/select.h"
+#include "sextant/recognize/recognizer/sources.h"
 #include "sextant/recognize/recognizer/verify.h"
 
 namespace sextant {
@@ -94,11 +95,14 @@ void sort_by_logit(std::vector<Candidate>& candidates) {
 struct Recognizer::State {
   Context context;
   RecognizeOptions options;
+  PoseSources sources;
+  DescriptorSources descriptors;
   std::vector<Model> models;
   RenderScene meshes;
 
   std::vector<Hypothesis> propose(const SceneFrame& scene, const RecognizeHints& hints,
-                                  const Model& model, Clock& clock, Recognition& recognition) const;
+                                  const Model& model, std::vector<Hypothesis> poses, Clock& clock,
+                                  Recognition& recognition) const;
   std::vector<Candidate> refine_all(const SceneFrame& scene, const Model& model,
                                     const std::vector<Hypothesis>& poses) const;
   void fit_outlines(Verifier& verifier, const Model& model,
@@ -110,7 +114,9 @@ Recognizer::Recognizer(const Context& context, std::span<const LearnedObject> ob
   check_options(options);
   require(context.is_cpu(), "Recognizer: runs on the CPU, the context on ",
           to_string(context.device()));
-  state_ = std::make_unique<State>(State{context, options, {}, {}});
+  const PoseSources sources = pose_sources(options.sources);
+  state_ = std::make_unique<State>(
+      State{context, options, sources, DescriptorSources(context, objects, sources), {}, {}});
   PointPairOptions pairs;
   pairs.reference_step = options.reference_step;
   std::vector<const TriangleMesh*> meshes;
@@ -125,21 +131,25 @@ Recognizer::~Recognizer() = default;
 Recognizer::Recognizer(Recognizer&&) noexcept = default;
 Recognizer& Recognizer::operator=(Recognizer&&) noexcept = default;
 
-/// Votes that agree best with the frame, one for each cluster.
+/// Of the given poses and those that pairs of points vote for, the ones that agree best with the
+/// frame, one for each cluster.
 std::vector<Hypothesis> Recognizer::State::propose(const SceneFrame& scene,
                                                    const RecognizeHints& hints, const Model& model,
-                                                   Clock& clock, Recognition& recognition) const {
-  const PointSamples samples =
-      sample_scene(context, scene, hints.mask, model.leaf_m, model.diameter_m);
-  clock.stop(recognition, "sample");
-  std::vector<Hypothesis> poses;
-  for (const PoseVote& vote :
-       vote_for_poses(context, model.pairs, samples.points, samples.normals)) {
-    if ((vote.scene_from_model * model.centre).z > 0) {
+                                                   std::vector<Hypothesis> poses, Clock& clock,
+                                                   Recognition& recognition) const {
+  if (sources.point_pairs) {
+    const PointSamples samples =
+        sample_scene(context, scene, hints.mask, model.leaf_m, model.diameter_m);
+    clock.stop(recognition, "sample");
+    for (const PoseVote& vote :
+         vote_for_poses(context, model.pairs, samples.points, samples.normals)) {
       poses.push_back({vote.scene_from_model, 0, vote.votes});
     }
+    clock.stop(recognition, "vote");
   }
-  clock.stop(recognition, "vote");
+  std::erase_if(poses, [&](const Hypothesis& pose) {
+    return !((pose.camera_from_object * model.centre).z > 0);
+  });
   // Votes say little where much else is in view: every pose is compared with the frame.
   judge(context, scene, model, kCoarseStep, poses);
   keep_best(poses, std::max(kLeastVotes, poses.size() / 8));
@@ -211,6 +221,9 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
   }
   const SceneFrame scene = prepare_scene(context, depth_m, camera, state_->options);
   clock.stop(recognition, "prepare");
+  std::vector<std::vector<Hypothesis>> described =
+      state_->descriptors.propose(context, scene, hints.mask);
+  clock.stop(recognition, "describe");
   std::vector<Explanation> pool;
   for (std::size_t o = 0; o < models.size(); ++o) {
     report(progress, static_cast<std::int64_t>(o), static_cast<std::int64_t>(models.size()));
@@ -221,7 +234,8 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
       recognition.complete = false;
       break;
     }
-    std::vector<Hypothesis> poses = state_->propose(scene, hints, model, clock, recognition);
+    std::vector<Hypothesis> poses =
+        state_->propose(scene, hints, model, std::move(described[o]), clock, recognition);
     for (const ObjectPose& pose : hints.poses) {
       if (pose.object_index == index) {
         poses.insert(poses.begin(), {cast<float>(pose.camera_from_object), 1, 0});

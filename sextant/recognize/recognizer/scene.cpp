@@ -211,26 +211,28 @@ SceneFrame prepare_scene(const Context& context, ImageView<const float> depth_m,
   return scene;
 }
 
+bool is_proposing(const SceneFrame& scene, ImageView<const std::uint8_t> mask, int u, int v,
+                  float diameter_m) {
+  const auto pixel = static_cast<std::size_t>(v) * static_cast<std::size_t>(scene.camera.width) +
+                     static_cast<std::size_t>(u);
+  if (scene.on_plane[pixel] != 0) return false;
+  const float z = scene.depth_m(u, v);
+  if (!std::isfinite(z) || z > diameter_m * scene.camera.fx_px / kLeastPixels) return false;
+  if (mask.data && mask(u * scene.averaged, v * scene.averaged) == 0) return false;
+  return scene.noise.sigma_m(z) <= kMostNoise * diameter_m;
+}
+
 PointSamples sample_scene(const Context& context, const SceneFrame& scene,
                           ImageView<const std::uint8_t> mask, float leaf_m, float diameter_m) {
-  const float farthest_m = diameter_m * scene.camera.fx_px / kLeastPixels;
-  const std::span<const Vec3f> points = scene.points.pixels().host();
-  const std::span<const Vec3f> normals = scene.normals.pixels().host();
   // Several pixels a leaf are enough to find what lies in it.
   const float pitch_m = scene.median_depth_m / scene.camera.fx_px;
   const int step = clamp(static_cast<int>(leaf_m / (4 * std::max(pitch_m, 1e-9f))), 1, 8);
   std::vector<Vec3f> p, n;
   for (int v = 0; v < scene.camera.height; v += step) {
     for (int u = 0; u < scene.camera.width; u += step) {
-      const std::size_t i =
-          static_cast<std::size_t>(v) * static_cast<std::size_t>(scene.camera.width) +
-          static_cast<std::size_t>(u);
-      if (scene.on_plane[i] || !is_finite(points[i]) || !is_finite(normals[i])) continue;
-      if (points[i].z > farthest_m) continue;
-      if (mask.data && mask(u * scene.averaged, v * scene.averaged) == 0) continue;
-      if (scene.noise.sigma_m(points[i].z) > kMostNoise * diameter_m) continue;
-      p.push_back(points[i]);
-      n.push_back(normals[i]);
+      if (!is_proposing(scene, mask, u, v, diameter_m) || !is_finite(scene.normals(u, v))) continue;
+      p.push_back(scene.points(u, v));
+      n.push_back(scene.normals(u, v));
     }
   }
   return sample_points(context, view_of(p), view_of(n), {.leaf_m = leaf_m});

@@ -39,9 +39,13 @@ struct SceneFrame {
 SceneFrame prepare_scene(const Context& context, ImageView<const float> depth_m,
                          const Camera& camera, const RecognizeOptions& options);
 
-/// The points off the dominant plane and where the mask of the given map is not 0, sampled with the
-/// leaf; without those so far off that an object of the diameter would be too few pixels wide, or
-/// their depth too uncertain, to be told from others.
+/// Whether the pixel proposes poses of objects up to the diameter: it lies off the dominant plane
+/// and where the mask of the given map is not 0, and not so far off that an object of the diameter
+/// would be too few pixels wide, or its depth too uncertain, to be told from others.
+bool is_proposing(const SceneFrame& scene, ImageView<const std::uint8_t> mask, int u, int v,
+                  float diameter_m);
+
+/// The points that propose poses of an object of the diameter, sampled with the leaf.
 PointSamples sample_scene(const Context& context, const SceneFrame& scene,
                           ImageView<const std::uint8_t> mask, float leaf_m, float diameter_m);
 
