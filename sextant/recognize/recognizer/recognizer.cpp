@@ -69,11 +69,14 @@ void keep_best_of_both(std::vector<Hypothesis>& poses, std::size_t most) {
 /// How well each pose agrees with the frame, by every `step`-th sample.
 void judge(const Context& context, const SceneFrame& scene, const Model& model, int step,
            std::vector<Hypothesis>& poses) {
+  const FrameView frame = scene.view();
+  const ModelView view = model.view();
   for_each_chunk(context, static_cast<std::int64_t>(poses.size()), 64,
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t i = begin; i < end; ++i) {
                      Hypothesis& pose = poses[static_cast<std::size_t>(i)];
-                     pose.quality = visible_agreement(scene, model, pose.camera_from_object, step);
+                     pose.quality =
+                         visible_agreement(frame, view, pose.camera_from_object, step);
                    }
                  });
 }
@@ -155,18 +158,20 @@ std::vector<Hypothesis> Recognizer::State::propose(const SceneFrame& scene,
 std::vector<Candidate> Recognizer::State::refine_all(const SceneFrame& scene, const Model& model,
                                                      const std::vector<Hypothesis>& poses) const {
   std::vector<Rigid3d> refined(poses.size());
+  const FrameView frame = scene.view();
+  const ModelView view = model.view();
   for_each_chunk(context, static_cast<std::int64_t>(poses.size()), 2,
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t i = begin; i < end; ++i) {
                      const auto at = static_cast<std::size_t>(i);
-                     refined[at] = refine(scene, model, poses[at].camera_from_object);
+                     refined[at] = refine(frame, view, poses[at].camera_from_object);
                    }
                  });
   std::vector<Candidate> candidates;
   for (const Rigid3d& pose : refined) {
     const auto is_twin = [&](const Candidate& other) {
-      return same_pose(model, cast<float>(other.camera_from_object), cast<float>(pose),
-                       kTwinShare * model.diameter_m, kTwinAngle_rad);
+      return is_same_pose(model, cast<float>(other.camera_from_object), cast<float>(pose),
+                          kTwinShare * model.diameter_m, kTwinAngle_rad);
     };
     if (std::any_of(candidates.begin(), candidates.end(), is_twin)) continue;
     candidates.push_back({pose, {}, 0});
@@ -184,7 +189,7 @@ void Recognizer::State::fit_outlines(Verifier& verifier, const Model& model,
   for (int round = 0; round < kOutlineRounds; ++round) {
     std::vector<Rigid3d> poses;
     for (Candidate& c : moving) {
-      c.camera_from_object = outline_step(model, c.camera_from_object, c.compared.equations);
+      c.camera_from_object = outline_step(model.view(), c.camera_from_object, c.compared.equations);
       poses.push_back(c.camera_from_object);
     }
     std::vector<Compared> compared = verifier.verify(poses, {.equations = true});

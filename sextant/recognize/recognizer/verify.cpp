@@ -15,10 +15,7 @@ constexpr int kBatch = 32;
 
 Verifier::Verifier(const Context& context, const SceneFrame& scene, const Model& model,
                    const RenderScene& meshes, int mesh)
-    : context_(context), scene_(scene), model_(model), meshes_(meshes), mesh_(mesh), radius_m_(0) {
-  for (const Vec3f& p : model.render_mesh.vertices.points.host()) {
-    radius_m_ = max_of(radius_m_, norm(p - model.centre));
-  }
+    : context_(context), scene_(scene), model_(model), meshes_(meshes), mesh_(mesh) {
   rendering_.width = kCropCells;
   rendering_.height = kCropCells;
 }
@@ -33,8 +30,8 @@ Crop Verifier::crop_of(const Rigid3d& pose) const {
     crop.camera.cx_px = crop.camera.cy_px = -1e6;  // behind the camera: nothing is rendered
     return crop;
   }
-  const double near = std::max(centre.z - radius_m_, 0.3 * centre.z);
-  const double reach_px = frame.fx_px * (radius_m_ + kOutlineWalk * model_.diameter_m) / near + 3;
+  const double near = std::max(centre.z - model_.radius_m, 0.3 * centre.z);
+  const double reach_px = frame.fx_px * (model_.radius_m + kOutlineWalk * model_.diameter_m) / near + 3;
   crop.stride = std::max(1, static_cast<int>(std::ceil(2 * reach_px / kCropCells)));
   const Vec2d middle = project(frame, centre);
   crop.first_u = static_cast<int>(std::lround(middle.x)) - crop.stride * kCropCells / 2;

@@ -25,7 +25,6 @@ class Verifier {
   const Model& model_;
   const RenderScene& meshes_;
   int mesh_;
-  float radius_m_;  ///< of a ball about the centre that holds the object
   Rendering rendering_;
   Workspace workspace_;
 };
