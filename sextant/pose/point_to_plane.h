@@ -128,8 +128,8 @@ SEXTANT_HD Twist3<double> solve_pose_step(const PoseEquations<T>& equations,
   return step;
 }
 
-/// The same without directions where there are none to leave out, which is several times faster: the
-/// least information is at least 1 / tr H⁻¹. As above, `length_m` turns angles into metres.
+/// The same without directions where there are none to leave out, which is several times faster:
+/// the least information is at least 1 / tr H⁻¹. As above, `length_m` turns angles into metres.
 template <class T>
 SEXTANT_HD Twist3<double> solve_pose_step(const PoseEquations<T>& equations, double length_m,
                                           double least_information) {

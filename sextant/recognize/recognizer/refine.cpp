@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/recognize/recognizer/refine.h"
 
+#include "sextant/core/cuda/dispatch.h"
+#include "sextant/core/for_each.h"
+#include "sextant/recognize/recognizer/refine_batch.h"
+
 namespace sextant::detail::recognizer {
 
 namespace {
@@ -30,6 +34,21 @@ Rigid3d refine(const FrameView& frame, const ModelView& model, const Rigid3f& st
     }
   }
   return pose;
+}
+
+void refine_all(const Context& context, const FrameView& frame, View<const ModelView> models,
+                View<const Rigid3f> starts, View<const std::int32_t> counts, std::int32_t slots,
+                View<Rigid3d> refined) {
+  on_device(
+      context, [&] { refine_cuda(context, frame, models, starts, counts, slots, refined); },
+      [&] {
+        for_each_chunk(context, starts.size, 2, [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) {
+            const std::int64_t m = i / slots;
+            if (i % slots < counts[m]) refined[i] = refine(frame, models[m], starts[i]);
+          }
+        });
+      });
 }
 
 }  // namespace sextant::detail::recognizer

@@ -128,10 +128,9 @@ void prepare_scene_into(const Context& context, ImageView<const float> depth_m,
   scene.given_width = depth_m.width;
   scene.median_depth_m = median_of(depth_m);
   const double native_m = scene.median_depth_m / camera.fx_px;
-  scene.averaged =
-      native_m > 0
-          ? clamp(static_cast<int>(std::lround(options.pitch_m / native_m)), 1, kMostAveraged)
-          : 1;
+  scene.averaged = native_m > 0 ? clamp(static_cast<int>(std::lround(options.pitch_m / native_m)),
+                                        1, kMostAveraged)
+                                : 1;
   const int side = scene.averaged;
   // A block's centre lies at (side - 1) / 2 of its first pixel.
   const double shift = 0.5 * (side - 1);

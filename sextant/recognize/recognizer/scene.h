@@ -23,8 +23,8 @@ struct SceneFrame {
   float median_depth_m = 0;
   std::int64_t measured = 0;
 
-  Buffer<float> upload;   ///< page-locked, of the given map; on CUDA
-  Image<float> given_m;   ///< on CUDA
+  Buffer<float> upload;  ///< page-locked, of the given map; on CUDA
+  Image<float> given_m;  ///< on CUDA
 
   FrameView view() const { return {camera, noise, depth_m, points, normals}; }
 };

@@ -98,9 +98,7 @@ struct PlaneSearch {
   SEXTANT_HD bool is_usable(std::int64_t i) const {
     return is_finite(points[i]) && is_finite(normals[i]);
   }
-  SEXTANT_HD std::uint32_t usable_count() const {
-    return static_cast<std::uint32_t>(before[size]);
-  }
+  SEXTANT_HD std::uint32_t usable_count() const { return static_cast<std::uint32_t>(before[size]); }
   /// Frames of fewer points have no plane.
   SEXTANT_HD bool has_points() const { return usable_count() >= 100; }
   SEXTANT_HD std::uint32_t draw(std::uint64_t item, std::uint64_t number) const {
@@ -213,8 +211,7 @@ struct RefitPlane {
     }
     Vec3f normal = cast<float>(eigen_jacobi(scatter->sum).vectors.row[0]);
     if (dot(normal, s.plane->normal) < 0) normal = -normal;
-    *s.plane = {normal,
-                static_cast<float>(dot(cast<double>(normal), held->sum / held->count))};
+    *s.plane = {normal, static_cast<float>(dot(cast<double>(normal), held->sum / held->count))};
   }
 };
 struct IsHeld {
@@ -230,8 +227,7 @@ struct MarkPlane {
   float share;
   SEXTANT_HD void operator()(std::int64_t i) const {
     const bool is_dominant =
-        s.has_points() &&
-        static_cast<float>(*held) >= share * static_cast<float>(s.usable_count());
+        s.has_points() && static_cast<float>(*held) >= share * static_cast<float>(s.usable_count());
     s.on_plane[i] = is_dominant && is_finite(s.points[i]) && s.is_near(i, *s.plane) ? 1 : 0;
   }
 };
