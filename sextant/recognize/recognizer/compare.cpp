@@ -30,9 +30,9 @@ void count(CellKind kind, CompareSums& sums) {
 
 }  // namespace
 
-Compared compare(const FrameView& frame, const ModelView& model, const Vec3f& centre,
-                 const Crop& crop, ImageView<const float> depth_m, ImageView<const Vec3f> normals,
-                 const CompareWants& wants) {
+CompareSums compare_cells(const FrameView& frame, const ModelView& model, const Vec3f& centre,
+                          const Crop& crop, ImageView<const float> depth_m,
+                          ImageView<const Vec3f> normals, std::uint32_t* supported) {
   RenderedCells rendered{depth_m, normals};
   const Comparison<const RenderedCells> comparison{
       frame, model.diameter_m, centre, crop.first_u, crop.first_v, crop.stride, rendered};
@@ -55,13 +55,43 @@ Compared compare(const FrameView& frame, const ModelView& model, const Vec3f& ce
       }
     }
   }
+  for (std::size_t at = 0; supported && at < rendered.states.size(); ++at) {
+    if (at % 32 == 0) supported[at / 32] = 0;
+    if (rendered.states[at] == CellState::kOn) supported[at / 32] |= 1u << at % 32;
+  }
+  return sums;
+}
+
+std::vector<std::int32_t> supported_pixels(const Cameraf& camera, const Crop& crop,
+                                           const std::uint32_t* supported) {
+  std::vector<std::int32_t> pixels;
+  const auto add_row = [&](int v, int j) {
+    for (int i = 0; i < kCropCells; ++i) {
+      const std::size_t at = RenderedCells::at(i, j);
+      if (!(supported[at / 32] >> at % 32 & 1)) continue;
+      const int first = crop.first_u + crop.stride * i;
+      const int end = min_of(first + crop.stride, camera.width);
+      for (int u = first; u < end; ++u) pixels.push_back(v * camera.width + u);
+    }
+  };
+  for (int j = 0; j < kCropCells; ++j) {
+    const int first = crop.first_v + crop.stride * j;
+    const int end = min_of(first + crop.stride, camera.height);
+    for (int v = first; v < end; ++v) add_row(v, j);
+  }
+  return pixels;
+}
+
+Compared compare(const FrameView& frame, const ModelView& model, const Vec3f& centre,
+                 const Crop& crop, ImageView<const float> depth_m, ImageView<const Vec3f> normals,
+                 const CompareWants& wants) {
+  std::uint32_t supported[kMaskWords];
+  const CompareSums sums = compare_cells(frame, model, centre, crop, depth_m, normals,
+                                         wants.pixels ? supported : nullptr);
   Compared result;
   result.terms = terms_of(sums, frame, model, centre, crop.stride);
   result.equations = sums.equations;
-  if (wants.pixels) {
-    result.pixels = pixels_of_cells(
-        frame.camera, crop, [&](int i, int j) { return rendered.state(i, j) == CellState::kOn; });
-  }
+  if (wants.pixels) result.pixels = supported_pixels(frame.camera, crop, supported);
   return result;
 }
 

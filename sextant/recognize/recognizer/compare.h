@@ -27,24 +27,14 @@ Compared compare(const FrameView& frame, const ModelView& model, const Vec3f& ce
                  const Crop& crop, ImageView<const float> depth_m, ImageView<const Vec3f> normals,
                  const CompareWants& wants);
 
-/// Pixels of the frame under cells of a crop for which has(i, j) is true, ascending.
-template <class Has>
-std::vector<std::int32_t> pixels_of_cells(const Cameraf& camera, const Crop& crop, Has&& has) {
-  std::vector<std::int32_t> pixels;
-  const auto add_row = [&](int v, int j) {
-    for (int i = 0; i < kCropCells; ++i) {
-      const int first = crop.first_u + crop.stride * i;
-      if (!has(i, j)) continue;
-      const int end = min_of(first + crop.stride, camera.width);
-      for (int u = first; u < end; ++u) pixels.push_back(v * camera.width + u);
-    }
-  };
-  for (int j = 0; j < kCropCells; ++j) {
-    const int first = crop.first_v + crop.stride * j;
-    const int end = min_of(first + crop.stride, camera.height);
-    for (int v = first; v < end; ++v) add_row(v, j);
-  }
-  return pixels;
-}
+/// What the cells of a rendered pose say. Writes a bit for each cell that is supported, row by row
+/// into kMaskWords words, unless that is null.
+CompareSums compare_cells(const FrameView& frame, const ModelView& model, const Vec3f& centre,
+                          const Crop& crop, ImageView<const float> depth_m,
+                          ImageView<const Vec3f> normals, std::uint32_t* supported);
+
+/// Pixels of the frame under the supported cells of a crop, ascending.
+std::vector<std::int32_t> supported_pixels(const Cameraf& camera, const Crop& crop,
+                                           const std::uint32_t* supported);
 
 }  // namespace sextant::detail::recognizer

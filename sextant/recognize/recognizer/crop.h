@@ -6,7 +6,8 @@
 
 namespace sextant::detail::recognizer {
 
-inline constexpr int kCropCells = 96;         ///< along a side of what is rendered of a pose
+inline constexpr int kCropCells = 96;  ///< along a side of what is rendered of a pose
+inline constexpr int kMaskWords = kCropCells * kCropCells / 32;  ///< with a bit for each cell
 inline constexpr float kOutlineWalk = 0.08f;  ///< of the diameter, across the outline
 
 /// The part of the frame that a pose is compared with: cell (i, j) is the pixel

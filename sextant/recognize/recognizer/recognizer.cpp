@@ -5,6 +5,7 @@
 
 #include "sextant/core/for_each.h"
 #include "sextant/recognize/recognizer/acceptance.h"
+#include "sextant/recognize/recognizer/batch.h"
 #include "sextant/recognize/recognizer/refine.h"
 #include "sextant/recognize/recognizer/select.h"
 #include "sextant/recognize/recognizer/stages.h"
@@ -64,7 +65,8 @@ struct Recognizer::State {
   Context context;
   RecognizeOptions options;
   std::vector<Model> models;
-  RenderScene meshes;
+  RenderScene meshes;                      ///< on the CPU
+  std::unique_ptr<BatchRecognizer> batch;  ///< on CUDA
 
   std::vector<Hypothesis> propose(const SceneFrame& scene, const RecognizeHints& hints,
                                   const Model& model, StepClock& clock) const;
@@ -77,15 +79,18 @@ struct Recognizer::State {
 Recognizer::Recognizer(const Context& context, std::span<const LearnedObject> objects,
                        const RecognizeOptions& options) {
   check_options(options);
-  require(context.is_cpu(), "Recognizer: runs on the CPU, the context on ",
-          to_string(context.device()));
-  state_ = std::make_unique<State>(State{context, options, {}, {}});
+  state_ = std::make_unique<State>(State{context, options, {}, {}, {}});
   PointPairOptions pairs;
   pairs.reference_step = options.reference_step;
-  std::vector<const TriangleMesh*> meshes;
+  const Context host = context.is_cpu() ? context : Context::cpu();
   for (const LearnedObject& object : objects) {
-    state_->models.push_back(make_model(context, object, pairs));
+    state_->models.push_back(make_model(host, object, pairs));
   }
+  if (context.is_cuda()) {
+    state_->batch = std::make_unique<BatchRecognizer>(context, state_->models, options);
+    return;
+  }
+  std::vector<const TriangleMesh*> meshes;
   for (const Model& model : state_->models) meshes.push_back(&model.render_mesh);
   state_->meshes = RenderScene(context, meshes);
 }
@@ -172,14 +177,23 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
                                   RecognitionTrace* trace) const {
   const Context& context = state_->context;
   const std::vector<Model>& models = state_->models;
-  Recognition recognition;
-  StepClock clock(context, recognition.times);
-  if (hints.mask.data) require_same_size(context, hints.mask, camera, "hints.mask", "camera");
+  if (hints.mask.data) {
+    require_same_size(Context::cpu(1), hints.mask, camera, "hints.mask", "camera");
+  }
   for (const ObjectPose& pose : hints.poses) {
     require(pose.object_index >= 0 && static_cast<std::size_t>(pose.object_index) < models.size(),
             "hints.poses: object_index ", pose.object_index, " is not in 0..",
             static_cast<std::int64_t>(models.size()) - 1);
   }
+  if (state_->batch) {
+    const auto count = static_cast<std::int64_t>(models.size());
+    report(progress, 0, count);
+    Recognition found = state_->batch->recognize(models, depth_m, camera, hints, trace);
+    report(progress, count, count);
+    return found;
+  }
+  Recognition recognition;
+  StepClock clock(context, recognition.times);
   const SceneFrame scene = prepare_scene(context, depth_m, camera, state_->options);
   clock.stop("prepare");
   std::vector<Explanation> pool;
@@ -227,8 +241,10 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
     for (const Candidate& c : candidates) to_verify.push_back(c.camera_from_object);
     compared = verifier.verify(to_verify, {.pixels = true});
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      pool.push_back(explanation(scene, model, index, candidates[i].camera_from_object,
-                                 std::move(compared[i])));
+      pool.push_back(explanation(
+          model, verified_pose(scene.noise, model.view(), index, candidates[i].camera_from_object,
+                               compared[i].terms, compared[i].equations)));
+      pool.back().pixels = std::move(compared[i].pixels);
     }
     clock.stop("verify");
   }

@@ -3,27 +3,13 @@
 
 #include <algorithm>
 
-#include "sextant/recognize/recognizer/acceptance.h"
-
 namespace sextant::detail::recognizer {
 
 namespace {
 
 constexpr double kOverlap = 0.5;  // of a pose's pixels that a better one may explain
 
-// Of the noise, what a whole object errs by together: calibration bends depth maps smoothly.
-constexpr double kCommon = 0.15;
-
-/// The inverse of the information, where directions that nothing tells have the object's size, and
-/// what errs together.
-std::array<double, 36> covariance_of(const Model& model, const PoseEquations<double>& equations,
-                                     double sigma_m) {
-  const PoseDirections along = pose_directions(equations, 0.5 * model.diameter_m);
-  SymN<double, 6> c = pose_covariance(equations, along, 1, 1, 0, model.diameter_m);
-  for (int i = 0; i < 6; ++i) {
-    const double common = kCommon * sigma_m / (i < 3 ? 0.5 * model.diameter_m : 1.0);
-    c.at(i, i) += common * common;
-  }
+std::array<double, 36> full_matrix(const SymN<double, 6>& c) {
   std::array<double, 36> full{};
   for (int i = 0; i < 6; ++i) {
     for (int j = 0; j < 6; ++j) {
@@ -66,23 +52,18 @@ std::vector<std::int32_t> given_pixels(const SceneFrame& scene,
 
 }  // namespace
 
-Explanation explanation(const SceneFrame& scene, const Model& model, std::int32_t object_index,
-                        const Rigid3d& camera_from_object, Compared compared) {
-  const VerificationTerms& terms = compared.terms;
-  const Vec3d centre = camera_from_object * cast<double>(model.centre);
+Explanation explanation(const Model& model, const VerifiedPose& verified) {
   Explanation result;
   Detection& found = result.found;
   found.object = model.name;
-  found.object_index = object_index;
-  found.camera_from_object = camera_from_object;
-  found.score = probability(acceptance_logit(terms));
-  found.covariance =
-      covariance_of(model, compared.equations, scene.noise.sigma_m(static_cast<float>(centre.z)));
-  found.visible = terms.supported;
-  found.occluded = terms.occluded;
+  found.object_index = verified.object_index;
+  found.camera_from_object = verified.camera_from_object;
+  found.score = verified.score;
+  found.covariance = full_matrix(verified.covariance);
+  found.visible = verified.terms.supported;
+  found.occluded = verified.terms.occluded;
   found.symmetric = model.symmetries.size() > 1;
-  found.terms = terms;
-  result.pixels = std::move(compared.pixels);
+  found.terms = verified.terms;
   return result;
 }
 
