@@ -74,6 +74,7 @@ struct VerificationTerms {
   float hidden = 0;       ///< ... vanishes behind something nearer
   float unknown = 0;      ///< ... is not measured
   float edge_offset = 1;  ///< mean distance of edges found from the outline, over the walk's length
+  float edge_m = 0;       ///< the same distance in metres; 0 where no edge was found
   float weakest = 1;      ///< deviation along the direction that is known least, over the diameter
 };
 
@@ -100,6 +101,7 @@ void for_each_term(const VerificationTerms& t, Visitor&& visit) {
   visit("hidden", t.hidden);
   visit("unknown", t.unknown);
   visit("edge_offset", t.edge_offset);
+  visit("edge_m", t.edge_m);
   visit("weakest", t.weakest);
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <set>
@@ -153,7 +154,7 @@ struct StagesOf {
     counts = to_host(context, proposals.counts);
     const View<Rigid3d> poses = workspace.take<Rigid3d>(context, proposals.starts.size);
     refine_all(context, scene.view(), models.views, proposals.starts, proposals.counts,
-               proposals.slots, poses);
+               proposals.slots, poses, workspace);
     refined = to_host(context, poses);
     const PoseList list{
         poses.data, poses.size, proposals.slots, proposals.slots, proposals.counts.data, nullptr};
@@ -209,6 +210,25 @@ TEST(RecognizerBatch, StagesGiveTheSameOnCuda) {
   }
 }
 
+/// How far the surfaces of two poses of an object lie apart, on average, where both are seen.
+double off_m(const Table& table, const Detection& a, const Detection& b) {
+  const RenderScene mesh(Context::cpu(),
+                         table.objects[static_cast<std::size_t>(a.object_index)].mesh);
+  const Instance poses[] = {{0, 0, 0, cast<float>(a.camera_from_object)},
+                            {0, 1, 0, cast<float>(b.camera_from_object)}};
+  const Rendering seen = render(Context::cpu(), mesh, table.scene.camera, poses);
+  double sum = 0, count = 0;
+  for (int v = 0; v < seen.height; ++v) {
+    for (int u = 0; u < seen.width; ++u) {
+      const float first = seen.depth_m_of(0)(u, v), second = seen.depth_m_of(1)(u, v);
+      if (!std::isfinite(first) || !std::isfinite(second)) continue;
+      sum += std::abs(static_cast<double>(first - second));
+      ++count;
+    }
+  }
+  return count > 100 ? sum / count : 1.0;
+}
+
 TEST(RecognizerBatch, FindsTheSameOnCuda) {
   if (cuda_contexts().empty()) GTEST_SKIP() << "no CUDA device";
   for (std::uint64_t k = 0; k < 3; ++k) {
@@ -221,22 +241,16 @@ TEST(RecognizerBatch, FindsTheSameOnCuda) {
           Recognizer(context, table.objects).recognize(table.depth_m, table.scene.camera);
       ASSERT_EQ(there.detections.size(), host.detections.size());
       for (const Detection& a : host.detections) {
-        double nearest_m = 1;
-        for (const Detection& b : there.detections) {
-          const double apart_m =
-              norm(a.camera_from_object.translation - b.camera_from_object.translation);
-          if (a.object != b.object || apart_m > nearest_m) continue;
-          nearest_m = apart_m;
-          if (apart_m > 0.01) continue;
-          EXPECT_NEAR(a.score, b.score, 0.01) << a.object;
-          if (!a.symmetric) {
-            EXPECT_LT(rotation_angle(a.camera_from_object.rotation *
-                                     transpose(b.camera_from_object.rotation)),
-                      0.05 * M_PI / 180)
-                << a.object;
-          }
-        }
-        EXPECT_LT(nearest_m, 1e-4) << a.object;
+        const auto b = std::find_if(
+            there.detections.begin(), there.detections.end(), [&](const Detection& other) {
+              return other.object == a.object && off_m(table, a, other) < 0.005;
+            });
+        ASSERT_NE(b, there.detections.end()) << a.object;
+        EXPECT_NEAR(a.score, b->score, 0.01) << a.object;
+        const double turn_rad = rotation_angle(a.camera_from_object.rotation *
+                                               transpose(b->camera_from_object.rotation));
+        // A can may stand in any turn about its axis: its facets lie elsewhere then.
+        EXPECT_LT(off_m(table, a, *b), turn_rad > 0.02 ? 3e-4 : 1e-4) << a.object;
       }
     }
   }

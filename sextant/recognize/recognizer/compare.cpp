@@ -9,11 +9,25 @@ namespace {
 struct RenderedCells {
   ImageView<const float> depth;
   ImageView<const Vec3f> normals;
+  std::vector<Vec3f> sums = std::vector<Vec3f>(std::size_t{kSumsSide} * kSumsSide);
   std::vector<CellState> states = std::vector<CellState>(std::size_t{kCropCells} * kCropCells);
 
   float depth_m(int i, int j) const { return depth(i, j); }
   Vec3f normal(int i, int j) const { return normals(i, j); }
+  Vec3f normal_sum(int i, int j) const { return sums[sum_at(i, j)]; }
   CellState state(int i, int j) const { return states[at(i, j)]; }
+  static std::size_t sum_at(int i, int j) {
+    return static_cast<std::size_t>(j) * kSumsSide + static_cast<std::size_t>(i);
+  }
+  void add_up_normals() {
+    for (int j = 0; j < kCropCells; ++j) {
+      Vec3f row{};
+      for (int i = 0; i < kCropCells; ++i) {
+        if (std::isfinite(depth(i, j))) row = row + normals(i, j);
+        sums[sum_at(i + 1, j + 1)] = sums[sum_at(i + 1, j)] + row;
+      }
+    }
+  }
   static std::size_t at(int i, int j) {
     return static_cast<std::size_t>(j) * kCropCells + static_cast<std::size_t>(i);
   }
@@ -34,8 +48,15 @@ CompareSums compare_cells(const FrameView& frame, const ModelView& model, const 
                           const Crop& crop, ImageView<const float> depth_m,
                           ImageView<const Vec3f> normals, std::uint32_t* supported) {
   RenderedCells rendered{depth_m, normals};
-  const Comparison<const RenderedCells> comparison{
-      frame, model.diameter_m, centre, crop.first_u, crop.first_v, crop.stride, rendered};
+  rendered.add_up_normals();
+  const Comparison<const RenderedCells> comparison{frame,
+                                                   model.diameter_m,
+                                                   centre,
+                                                   crop.first_u,
+                                                   crop.first_v,
+                                                   crop.stride,
+                                                   blur_cells(frame, centre, crop.stride),
+                                                   rendered};
   CompareSums sums;
   for (int j = 0; j < kCropCells; ++j) {
     for (int i = 0; i < kCropCells; ++i) {

@@ -13,6 +13,9 @@
 namespace sextant::detail::recognizer {
 
 inline constexpr float kSlack = 0.025f;        ///< of the diameter, that an outline may be off
+inline constexpr float kSlackGrains = 0.25f;   ///< of what errs together, likewise
+inline constexpr float kRimGrains = 0.6f;      ///< over which a step in depth may be smeared
+inline constexpr float kBlurGrains = 0.5f;     ///< over which a sensor blurs a surface
 inline constexpr float kNormalsAgree = 0.77f;  ///< cosine of 40°
 inline constexpr float kSharedPixels = 15;     ///< that err together
 inline constexpr float kSharedEdge = 4;        ///< pixels along an edge that err together
@@ -57,7 +60,8 @@ struct CellEvidence {
 struct OutlineEvidence {
   OutlineState state;
   bool is_edge;
-  double share;  ///< the edge's distance from the outline over the walk's length
+  double share;       ///< the edge's distance from the outline over the walk's length
+  double distance_m;  ///< the same in metres
   EquationRow equation;
 };
 
@@ -75,7 +79,7 @@ struct CompareSums {
   std::int32_t agreeing = 0;
   std::int32_t outline[static_cast<int>(OutlineState::kStates)] = {};
   std::int32_t edges = 0, seams = 0;
-  double squares = 0, area_m_sq = 0, edge_offsets = 0;
+  double squares = 0, area_m_sq = 0, edge_offsets = 0, edge_distances_m = 0;
   SimplerSums simpler;
   PoseEquations<double> equations;
 
@@ -94,18 +98,31 @@ struct CompareSums {
     if (!e.is_edge) return;
     ++edges;
     edge_offsets += std::abs(e.share);
+    edge_distances_m += std::abs(e.distance_m);
     equations.add(e.equation.row, e.equation.residual, e.equation.weight);
   }
 };
 
+inline constexpr int kSumsSide = kCropCells + 1;  ///< of sums over all cells above and to the left
+
+/// How many cells about each the rendered normals are averaged over, as a sensor's normals are of a
+/// plane through many pixels.
+SEXTANT_HD inline int blur_cells(const FrameView& frame, const Vec3f& centre, int stride) {
+  const float blur_px =
+      max_of(static_cast<float>(frame.normal_radius_px), kBlurGrains * frame.noise.grain(centre.z));
+  return static_cast<int>(std::lround(blur_px / static_cast<float>(stride)));
+}
+
 /// Compares one rendered pose with the frame. Rendered has depth_m(i, j), NaN for none, normal(i,
-/// j) and state(i, j) of cells.
+/// j) and state(i, j) of cells, and normal_sum(i, j) of all cells above and to the left of a cell's
+/// corner.
 template <class Rendered>
 struct Comparison {
   const FrameView& frame;
   float diameter_m;
   Vec3f centre;  ///< the object's, in the camera's frame
   int first_u, first_v, stride;
+  int blur;  ///< see blur_cells
   Rendered& rendered;
 
   SEXTANT_HD Vec2<int> pixel_of(int i, int j) const {
@@ -129,6 +146,16 @@ struct Comparison {
     return result;
   }
 
+  /// The mean of the rendered normals about a cell.
+  SEXTANT_HD Vec3f mean_normal(int i, int j) const {
+    const int left = max_of(i - blur, 0), right = min_of(i + blur + 1, kCropCells);
+    const int top = max_of(j - blur, 0), bottom = min_of(j + blur + 1, kCropCells);
+    const Vec3f mean = rendered.normal_sum(right, bottom) - rendered.normal_sum(left, bottom) -
+                       rendered.normal_sum(right, top) + rendered.normal_sum(left, top);
+    const float length = norm(mean);
+    return length > 0 ? mean * (1 / length) : Vec3f{};
+  }
+
   /// Fills the evidence where the cell is supported.
   SEXTANT_HD CellKind look_at(int i, int j, CellEvidence& evidence) const {
     const float z = rendered.depth_m(i, j);
@@ -147,7 +174,7 @@ struct Comparison {
     if (off < -tolerance) return CellKind::kOccluded;
     const double ratio = static_cast<double>(off / tolerance);
     evidence.ratio = ratio;
-    evidence.normals_agree = dot(frame.normals(p.x, p.y), normal) > kNormalsAgree;
+    evidence.normals_agree = dot(frame.normals(p.x, p.y), mean_normal(i, j)) > kNormalsAgree;
     const double x = (i - 0.5 * kCropCells) / kCropCells, y = (j - 0.5 * kCropCells) / kCropCells;
     const double polynomial[6] = {1, x, y, x * x, x * y, y * y};
     for (int k = 0; k < 6; ++k) evidence.polynomial[k] = polynomial[k];
@@ -193,13 +220,15 @@ struct Comparison {
     const Vec2f direction = outward(i, j);
     if (direction == Vec2f{}) return false;
     const float cell_m = z * static_cast<float>(stride) / frame.camera.fx_px;
-    const int slack =
-        max_of(static_cast<int>(std::lround(kSlack * diameter_m / cell_m)), stride == 1 ? 2 : 1);
+    const float grain = frame.noise.grain(z) / static_cast<float>(stride);
+    const int slack = max_of(max_of(static_cast<int>(std::lround(kSlack * diameter_m / cell_m)),
+                                    static_cast<int>(std::lround(kSlackGrains * grain))),
+                             stride == 1 ? 2 : 1);
     const int reach =
         max_of(static_cast<int>(std::lround(kOutlineWalk * diameter_m / cell_m)), slack + 2);
     const float sigma = frame.noise.sigma_m(z);
     const Vec3f point = ray_of(pixel_of(i, j)) * z;
-    const Vec3f normal = rendered.normal(i, j);
+    const Vec3f normal = rendered.normal(i, j), mean = mean_normal(i, j);
     const auto step_at = [&](int out) {
       OutlineStep step;
       const int x = i + static_cast<int>(std::lround(direction.x * static_cast<float>(out)));
@@ -213,18 +242,21 @@ struct Comparison {
       } else {
         step.expected_m = inside ? rendered.depth_m(x, y) : plane_depth_m(point, normal, ray_of(p));
       }
-      step.normals_agree = dot(frame.normals(p.x, p.y), normal) > kNormalsAgree;
+      step.normals_agree = dot(frame.normals(p.x, p.y), mean) > kNormalsAgree;
       return step;
     };
     const float cosine = -dot(normal, point) / norm(point);
-    const OutlineEnd end =
-        outline_end(reach, slack, depth_tolerance_m(sigma, diameter_m, max_of(cosine, 0.5f)),
-                    depth_jump_m(sigma, diameter_m), step_at);
+    const int rim = static_cast<int>(std::lround(kRimGrains * grain));
+    const OutlineEnd end = outline_end(
+        {reach, slack, rim, cell_m, depth_tolerance_m(sigma, diameter_m, max_of(cosine, 0.5f)),
+         depth_jump_m(sigma, diameter_m)},
+        step_at);
     evidence.state = end.state;
     evidence.is_edge = end.is_edge;
     if (!end.is_edge) return true;
     const float share = end.offset / static_cast<float>(reach + 1);
     evidence.share = static_cast<double>(share);
+    evidence.distance_m = static_cast<double>(end.offset * cell_m);
     // The edge moves across the image as its point does, less what moving away shrinks.
     const Vec3f across{direction.x, direction.y,
                        -(direction.x * point.x + direction.y * point.y) / z};
@@ -323,6 +355,9 @@ SEXTANT_HD inline VerificationTerms terms_of(const CompareSums& sums, const Fram
       gain_over(left_by_polynomial<6>(sums.simpler), sums.simpler, sums.supported, noise_per_m);
   terms.edge_offset =
       sums.edges > 0 ? static_cast<float>(sums.edge_offsets / static_cast<double>(sums.edges)) : 1;
+  terms.edge_m = sums.edges > 0
+                     ? static_cast<float>(sums.edge_distances_m / static_cast<double>(sums.edges))
+                     : 0;
   for (const std::int32_t count : sums.outline) terms.outline += static_cast<float>(count);
   if (terms.outline > 0) {
     terms.departs = static_cast<float>(sums.seams) / terms.outline;

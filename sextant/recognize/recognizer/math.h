@@ -55,13 +55,38 @@ struct OutlineEnd {
   float offset = 0;      ///< of that end from the outline in steps, outwards
 };
 
+/// How a walk across the outline is made and judged.
+struct OutlineWalk {
+  int reach = 0;          ///< steps inwards and outwards
+  int slack = 0;          ///< steps more or less than the outline that are the sensor's
+  int rim = 0;            ///< steps over which a sensor may smear a step in depth
+  float step_m = 0;       ///< length of a step
+  float tolerance_m = 0;  ///< within which a depth is the expected one
+  float jump_m = 0;       ///< between neighbours that are not one surface
+};
+
+/// Whether the surface falls off behind the object so steeply after step `out` that it is a step in
+/// depth which the sensor smeared: no surface is measured as steep.
+template <class StepAt>
+SEXTANT_HD bool is_smeared_step(const OutlineWalk& walk, int last_on, float last_m, int out,
+                                StepAt&& step_at) {
+  constexpr float kSteep = 2;  // a surface inclined by 63°
+  for (int ahead = out; ahead <= out + walk.rim; ++ahead) {
+    const OutlineStep step = step_at(ahead);
+    if (!std::isfinite(step.measured_m)) continue;
+    const float fall = step.measured_m - last_m;
+    const float run_m = static_cast<float>(ahead - last_on) * walk.step_m;
+    if (fall > walk.jump_m && fall > kSteep * run_m) return true;
+  }
+  return false;
+}
+
 /// Decides by the steps from `reach` inside the outline (step -reach, with the rendered depth
 /// expected) to `reach` outside it. The end of the measured surface is the interval from the last
-/// step on it to the first that is measured off it; holes widen it. `slack` steps more or less than
-/// the outline are the sensor's.
+/// step on it to the first that is measured off it; holes widen it.
 template <class StepAt>
-SEXTANT_HD OutlineEnd outline_end(int reach, int slack, float tolerance_m, float jump_m,
-                                  StepAt&& step_at) {
+SEXTANT_HD OutlineEnd outline_end(const OutlineWalk& walk, StepAt&& step_at) {
+  const int reach = walk.reach, slack = walk.slack;
   // From the outline inwards to where the surface is the object's.
   int inside = -1, first_behind = -1;
   int behind = 0, before = 0;
@@ -70,7 +95,7 @@ SEXTANT_HD OutlineEnd outline_end(int reach, int slack, float tolerance_m, float
     const OutlineStep step = step_at(-back);
     if (!std::isfinite(step.measured_m) || !std::isfinite(step.expected_m)) continue;
     const float off = step.measured_m - step.expected_m;
-    if (std::abs(off) <= tolerance_m) {
+    if (std::abs(off) <= walk.tolerance_m) {
       inside = back;
       last_m = step.measured_m;
       break;
@@ -100,14 +125,18 @@ SEXTANT_HD OutlineEnd outline_end(int reach, int slack, float tolerance_m, float
     if (!std::isfinite(step.measured_m)) continue;
     const float off = step.measured_m - step.expected_m;
     const float allowed =
-        tolerance_m * (1 + 0.5f * static_cast<float>(out) / static_cast<float>(reach));
+        walk.tolerance_m * (1 + 0.5f * static_cast<float>(out) / static_cast<float>(reach));
     if (std::abs(off) <= allowed) {
-      if (out > slack && !step.normals_agree) return {OutlineState::kCrease};
+      if (out > slack && !step.normals_agree &&
+          !is_smeared_step(walk, last_on, last_m, out, step_at)) {
+        return {OutlineState::kCrease};
+      }
       last_on = out;
       last_m = step.measured_m;
       continue;
     }
-    const bool is_step = std::abs(step.measured_m - last_m) > jump_m;
+    const bool is_step = std::abs(step.measured_m - last_m) > walk.jump_m ||
+                         (off > 0 && is_smeared_step(walk, last_on, last_m, out, step_at));
     // The end lies anywhere after the last step on the surface and before the next that is
     // measured off it, which may lie inside.
     const bool is_inside = last_on <= 0 && ends_inside;

@@ -8,13 +8,14 @@
 namespace sextant::detail::recognizer {
 namespace {
 
-constexpr int kReach = 8, kSlack = 2;
-constexpr float kTolerance = 0.003f, kJump = 0.006f;
+constexpr int kReach = 8, kSlack = 2, kRim = 4;
+constexpr float kStep = 0.001f, kTolerance = 0.003f, kJump = 0.006f;
 
 /// A walk over a surface at 1 m whose object ends at step 0; `measured` gives the depth at a step.
 template <class Measured>
 OutlineEnd end_of(const Measured& measured, bool normals_agree = true) {
-  return outline_end(kReach, kSlack, kTolerance, kJump, [&](int out) {
+  const OutlineWalk walk{kReach, kSlack, kRim, kStep, kTolerance, kJump};
+  return outline_end(walk, [&](int out) {
     return OutlineStep{measured(out), 1.0f, normals_agree};
   });
 }
@@ -51,6 +52,17 @@ TEST(Outline, TurnsIntoAnotherSurfaceWithoutAStep) {
   EXPECT_EQ(walk([](int out) { return out <= 0 ? 1.0f : 1.0f - 0.002f * static_cast<float>(out); }),
             OutlineState::kCrease);
   EXPECT_EQ(walk([](int) { return 1.0f; }, false), OutlineState::kCrease);
+}
+
+TEST(Outline, EndsInAStepThatTheSensorSmeared) {
+  // 5 mm behind with every step of 1 mm: steeper than any surface that is seen.
+  const auto ramp = [](float fall) {
+    return [=](int out) { return 1.0f + fall * static_cast<float>(std::max(0, out)); };
+  };
+  EXPECT_EQ(walk(ramp(0.005f)), OutlineState::kConfirmed);
+  EXPECT_EQ(walk(ramp(0.005f), false), OutlineState::kConfirmed);
+  EXPECT_EQ(walk(ramp(0.0015f)), OutlineState::kCrease);
+  EXPECT_EQ(walk([&](int out) { return ramp(0.005f)(out - 5); }), OutlineState::kContinues);
 }
 
 TEST(Outline, HolesWidenTheEnd) {

@@ -38,31 +38,49 @@ SEXTANT_HD inline bool same_pose(const ModelView& model, const Rigid3f& a, const
   return false;
 }
 
-/// The share of the object's samples on the side of the camera that the frame shows, less half of
-/// those that it sees through: between -0.5 and 1. Every `step`-th sample is asked.
-SEXTANT_HD inline float visible_agreement(const FrameView& frame, const ModelView& model,
-                                          const Rigid3f& pose, int step) {
+/// How many samples of an object are on the side of the camera, and of these how many the frame
+/// shows, and how many it sees through.
+struct AgreementCounts {
+  std::int32_t facing = 0, shown = 0, seen_through = 0;
+
+  /// The share that is shown, less half of what is seen through: between -0.5 and 1.
+  SEXTANT_HD float agreement() const {
+    if (facing == 0) return -0.5f;
+    return (static_cast<float>(shown) - 0.5f * static_cast<float>(seen_through)) /
+           static_cast<float>(facing);
+  }
+};
+
+/// Counts every `step`-th sample from `first` on.
+SEXTANT_HD inline AgreementCounts count_agreeing(const FrameView& frame, const ModelView& model,
+                                                 const Rigid3f& pose, int first, int step) {
   constexpr float kFacing = 0.15f;  // cosine to the ray below which a sample shows its edge
   constexpr float kNormals = 0.7f;  // cosine of 45°
   const float reach = max_of(0.05f * model.diameter_m, 0.003f);
-  float facing = 0, shown = 0, seen_through = 0;
-  for (std::int32_t i = 0; i < model.samples; i += step) {
+  AgreementCounts counts;
+  for (std::int32_t i = first; i < model.samples; i += step) {
     const Vec3f x = pose * model.points[i];
     const Vec3f n = pose.rotation * model.normals[i];
     if (!(x.z > 0) || -dot(n, x) < kFacing * norm(x)) continue;
-    facing += 1;
+    ++counts.facing;
     const Vec2<int> p = nearest_pixel(frame.camera, x);
     if (!frame.contains(p.x, p.y)) continue;
     const float z = frame.depth_m(p.x, p.y);
     if (!std::isfinite(z)) continue;
     const float gate = max_of(reach, 4 * frame.noise.sigma_m(z));
     if (z > x.z + gate) {
-      seen_through += 1;
+      ++counts.seen_through;
     } else if (z > x.z - gate) {
-      if (dot(frame.normals(p.x, p.y), n) > kNormals) shown += 1;
+      if (dot(frame.normals(p.x, p.y), n) > kNormals) ++counts.shown;
     }
   }
-  return facing > 0 ? (shown - 0.5f * seen_through) / facing : -0.5f;
+  return counts;
+}
+
+/// How well a pose agrees with the frame, by every `step`-th sample.
+SEXTANT_HD inline float visible_agreement(const FrameView& frame, const ModelView& model,
+                                          const Rigid3f& pose, int step) {
+  return count_agreeing(frame, model, pose, 0, step).agreement();
 }
 
 }  // namespace sextant::detail::recognizer

@@ -32,6 +32,22 @@ View<T> take_ample(const Context& context, std::int64_t count, Workspace& worksp
   return workspace.take<T>(context, count + count / 5).subview(0, count);
 }
 
+/// Compares poses with the frame.
+template <class Judged>
+void judge_all(const Context& context, std::int64_t count, const Judged& judged) {
+  on_device(
+      context, [&] { judge_cuda(context, count, judged); },
+      [&] {
+        for_each(context, count, [&](std::int64_t i) {
+          const JudgedPose pose = judged.pose(i);
+          judged.write(i, pose.object,
+                       pose.object < 0 ? 0.0f
+                                       : visible_agreement(judged.frame, judged.models[pose.object],
+                                                           pose.pose, Judged::kStep));
+        });
+      });
+}
+
 /// Samples of the frame for every object; those of object m begin at first[m].
 SceneSamples sample_all(const Context& context, const ModelSet& models, const SceneFrame& scene,
                         ImageView<const std::uint8_t> mask, Workspace& workspace) {
@@ -92,9 +108,9 @@ Proposals propose_all(const Context& context, const ModelSet& models, const Scen
   const FrameView frame = scene.view();
   const View<std::uint64_t> keys = take_ample<std::uint64_t>(context, room, workspace);
   const View<std::uint32_t> order = take_ample<std::uint32_t>(context, room, workspace);
-  for_each_anywhere(context, room,
-                    JudgeVote{frame, models.views.data(), static_cast<std::int32_t>(count),
-                              first_vote.data, votes.data, keys.data, order.data});
+  judge_all(context, room,
+            JudgeVote{frame, models.views.data(), static_cast<std::int32_t>(count), first_vote.data,
+                      votes.data, keys.data, order.data});
   sort_pairs(context, keys, order, by_model_and_rank, workspace);
   const View<std::int32_t> first = workspace.take<std::int32_t>(context, count + 1);
   for_each_anywhere(context, count + 1, FirstOfModel{keys.data, room, first.data});
@@ -105,9 +121,8 @@ Proposals propose_all(const Context& context, const ModelSet& models, const Scen
   const std::int64_t places = count * options.clusters;
   const View<std::uint64_t> ranks = workspace.take<std::uint64_t>(context, places);
   const View<std::uint32_t> ranked = workspace.take<std::uint32_t>(context, places);
-  for_each_anywhere(
-      context, places,
-      JudgeLeader{frame, models.views.data(), votes.data, clusters, ranks.data, ranked.data});
+  judge_all(context, places,
+            JudgeLeader{frame, models.views.data(), votes.data, clusters, ranks.data, ranked.data});
   sort_pairs(context, ranks, ranked, by_model_and_rank, workspace);
   const auto refined = static_cast<std::size_t>(options.refined);
   for_each_anywhere(context, places,

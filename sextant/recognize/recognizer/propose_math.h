@@ -91,8 +91,15 @@ struct NumberProposing {
   }
 };
 
+/// A pose that is to be compared with the frame.
+struct JudgedPose {
+  std::int32_t object = -1;  ///< -1 for none
+  Rigid3f pose;
+};
+
 /// Ranks votes by object, then by their agreement with the frame; what is no pose comes last.
 struct JudgeVote {
+  static constexpr int kStep = kCoarseStep;  ///< of the samples
   FrameView frame;
   const ModelView* models;
   std::int32_t count;
@@ -101,14 +108,16 @@ struct JudgeVote {
   std::uint64_t* keys;
   std::uint32_t* order;
 
-  SEXTANT_HD void operator()(std::int64_t i) const {
-    order[i] = static_cast<std::uint32_t>(i);
-    keys[i] = rank_key(count, kLastRank);
-    if (i >= first_vote[count] || votes[i].reference < 0) return;
+  SEXTANT_HD JudgedPose pose(std::int64_t i) const {
+    if (i >= first_vote[count] || votes[i].reference < 0) return {};
     const std::int32_t m = owner_of(i, count, [&](std::int32_t k) { return first_vote[k]; });
-    const Rigid3f pose = votes[i].scene_from_model;
-    if (!((pose * models[m].centre).z > 0)) return;
-    keys[i] = rank_key(m, descending(visible_agreement(frame, models[m], pose, kCoarseStep)));
+    const Rigid3f& pose = votes[i].scene_from_model;
+    if (!((pose * models[m].centre).z > 0)) return {};
+    return {m, pose};
+  }
+  SEXTANT_HD void write(std::int64_t i, std::int32_t object, float agreement) const {
+    order[i] = static_cast<std::uint32_t>(i);
+    keys[i] = object < 0 ? rank_key(count, kLastRank) : rank_key(object, descending(agreement));
   }
 };
 /// Finds where the votes of each object begin among sorted keys.
@@ -131,6 +140,7 @@ struct FirstOfModel {
 };
 /// Ranks the places of clusters by object, then by their leader's agreement by all samples.
 struct JudgeLeader {
+  static constexpr int kStep = 1;
   FrameView frame;
   const ModelView* models;
   const PoseVote* votes;
@@ -138,15 +148,20 @@ struct JudgeLeader {
   std::uint64_t* keys;
   std::uint32_t* order;
 
-  SEXTANT_HD void operator()(std::int64_t place) const {
-    const std::int64_t m = place / clusters.capacity, k = place % clusters.capacity;
+  SEXTANT_HD JudgedPose pose(std::int64_t place) const {
+    const auto m = static_cast<std::int32_t>(place / clusters.capacity);
+    if (place % clusters.capacity >= clusters.counts[m]) return {};
+    return {m, votes[clusters.leaders[place]].scene_from_model};
+  }
+  SEXTANT_HD void write(std::int64_t place, std::int32_t object, float agreement) const {
     order[place] = static_cast<std::uint32_t>(place);
-    keys[place] = rank_key(m, kLastRank);
-    if (k >= clusters.counts[m]) return;
-    const Rigid3f pose = votes[clusters.leaders[place]].scene_from_model;
-    keys[place] = rank_key(m, descending(visible_agreement(frame, models[m], pose, 1)));
+    keys[place] =
+        rank_key(place / clusters.capacity, object < 0 ? kLastRank : descending(agreement));
   }
 };
+template <class Judged>
+void judge_cuda(const Context& context, std::int64_t count, const Judged& judged);
+
 /// Ranks sorted places anew: the first `agreeing` of an object stay, the others follow by votes.
 struct RankByVotes {
   Clusters clusters;

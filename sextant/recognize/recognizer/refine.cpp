@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/recognize/recognizer/refine.h"
 
-#include "sextant/core/cuda/dispatch.h"
-#include "sextant/core/for_each.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/recognize/recognizer/refine_batch.h"
 
 namespace sextant::detail::recognizer {
@@ -38,9 +37,26 @@ Rigid3d refine(const FrameView& frame, const ModelView& model, const Rigid3f& st
 
 void refine_all(const Context& context, const FrameView& frame, View<const ModelView> models,
                 View<const Rigid3f> starts, View<const std::int32_t> counts, std::int32_t slots,
-                View<Rigid3d> refined) {
+                View<Rigid3d> refined, Workspace& workspace) {
   on_device(
-      context, [&] { refine_cuda(context, frame, models, starts, counts, slots, refined); },
+      context,
+      [&] {
+        const Workspace::Scope scope(workspace);
+        const RefineBatch batch{frame,
+                                models.data,
+                                starts.data,
+                                counts.data,
+                                slots,
+                                starts.size,
+                                refined.data,
+                                workspace.take<RefineState>(context, starts.size).data,
+                                workspace.take<PoseEquations<double>>(context, starts.size).data};
+        for_each_on_cuda(context, batch.size, BeginRefinement{batch});
+        for (int k = 0; k < kRefineGates * kRefineIterations; ++k) {
+          add_equations_cuda(context, batch);
+          for_each_on_cuda(context, batch.size, StepRefinement{batch});
+        }
+      },
       [&] {
         for_each_chunk(context, starts.size, 2, [&](std::int64_t begin, std::int64_t end) {
           for (std::int64_t i = begin; i < end; ++i) {

@@ -16,6 +16,7 @@ namespace sextant::detail::recognizer {
 namespace {
 
 // What sensors err by; a frame of nothing but clutter, or a rendered one, tells something else.
+constexpr float kLeastGrain_px = 2, kMostGrain_px = 16;
 constexpr float kLeastNoise_per_m = 3e-4f, kMostNoise_per_m = 5e-3f;
 
 float median_of(ImageView<const float> depth_m) {
@@ -85,6 +86,8 @@ DepthNoise noise_of(const noise::FrameNoise& found, const RecognizeOptions& opti
     result.per_m[k] = options.noise_per_m > 0
                           ? options.noise_per_m
                           : clamp(found.sigma_per_m[k], kLeastNoise_per_m, kMostNoise_per_m);
+    result.grain_px[k] = clamp(found.density_per_m[k] / max_of(found.sigma_per_m[k], 1e-9f),
+                               kLeastGrain_px, kMostGrain_px);
   }
   return result;
 }
@@ -164,6 +167,7 @@ void prepare_scene_into(const Context& context, ImageView<const float> depth_m,
   normals.radius_px =
       pitch_m > 0 ? clamp(static_cast<int>(std::lround(options.normal_radius_m / pitch_m)), 2, 10)
                   : 3;
+  scene.normal_radius_px = normals.radius_px;
   normals.depth_gate_m =
       std::max(2 * options.normal_radius_m, 6 * scene.noise.sigma_m(scene.median_depth_m));
   normals.relative_depth_gate = 0;

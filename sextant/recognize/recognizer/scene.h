@@ -18,6 +18,7 @@ struct SceneFrame {
   Image<float> depth_m;
   Image<Vec3f> points;
   Image<Vec3f> normals;
+  int normal_radius_px = 0;       ///< of the planes that normals come from
   Buffer<std::uint8_t> on_plane;  ///< whether the pixel lies on the dominant plane
 
   float median_depth_m = 0;
@@ -26,7 +27,7 @@ struct SceneFrame {
   Buffer<float> upload;  ///< page-locked, of the given map; on CUDA
   Image<float> given_m;  ///< on CUDA
 
-  FrameView view() const { return {camera, noise, depth_m, points, normals}; }
+  FrameView view() const { return {camera, noise, depth_m, points, normals, normal_radius_px}; }
 };
 
 /// The depth map lies on the host.

@@ -2,6 +2,7 @@
 #include "sextant/recognize/recognizer/select.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace sextant::detail::recognizer {
 
@@ -69,13 +70,17 @@ Explanation explanation(const Model& model, const VerifiedPose& verified) {
 
 void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool,
             Recognition& recognition) {
-  std::stable_sort(pool.begin(), pool.end(), [](const Explanation& a, const Explanation& b) {
-    return a.found.score > b.found.score;
+  std::vector<std::size_t> order(pool.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return pool[a].found.score > pool[b].found.score;
   });
+  recognition.rejected.reserve(pool.size());
   std::vector<std::int32_t> owner(
       static_cast<std::size_t>(scene.camera.width) * static_cast<std::size_t>(scene.camera.height),
       -1);
-  for (Explanation& entry : pool) {
+  for (const std::size_t at : order) {
+    Explanation& entry = pool[at];
     Detection& found = entry.found;
     std::size_t taken = 0;
     std::int32_t by = -1;

@@ -5,6 +5,7 @@
 // of a warp adds one component for all cells of the warp, and then the warps are added up.
 #include <cstddef>
 
+#include "sextant/core/context/state.h"
 #include "sextant/core/cuda/warp.cuh"
 #include "sextant/core/cuda_check.h"
 #include "sextant/recognize/recognizer/verify_batch.h"
@@ -60,12 +61,20 @@ struct Shared {
   std::int32_t outline_first[kGroups + 1];
   std::uint16_t outline[kOutlineAtOnce];
 };
+
+/// What a block has in global memory: the normals of rendered cells, and their sums over all cells
+/// above and to the left.
+struct Scratch {
+  Vec3f normals[kCells];
+  Vec3f sums[kSumsSide * kSumsSide];
+};
 static_assert(sizeof(Piece) <= sizeof(double) * kStaged * kColumns);
 
 /// The object drawn into the keys.
 struct RenderedKeys {
   const Shared& shared;
   const SceneView& meshes;
+  const Scratch& scratch;
 
   __device__ static int at(int i, int j) { return j * kCropCells + i; }
   __device__ float depth_m(int i, int j) const {
@@ -75,7 +84,10 @@ struct RenderedKeys {
     if (!isfinite(depth_m(i, j))) return CellState::kNone;
     return static_cast<CellState>(static_cast<std::uint32_t>(shared.keys[at(i, j)]) >> kStateShift);
   }
-  __device__ Vec3f normal(int i, int j) const {
+  __device__ Vec3f normal(int i, int j) const { return scratch.normals[at(i, j)]; }
+  __device__ Vec3f normal_sum(int i, int j) const { return scratch.sums[j * kSumsSide + i]; }
+  /// The normal of the triangle that a cell shows.
+  __device__ Vec3f drawn_normal(int i, int j) const {
     rasterize::CameraTriangle corners;
     rasterize::load_triangle(meshes, shared.instance,
                              static_cast<std::uint32_t>(shared.keys[at(i, j)]) & kTriangles,
@@ -191,10 +203,12 @@ struct LaneSums {
   int a = kOne,
       b = kOne;  ///< columns whose product with the weight is a component of the equations
   int c = kOne, d = kOne;  ///< columns whose product is a component of the simpler surfaces
+  int e = kRatio;          ///< column of what edges are off by
   double equations = 0, simpler = 0, offsets = 0;
 
   __device__ LaneSums() {
     const int lane = lane_index();
+    if (lane == 1) e = kSide;
     if (lane < 21) {
       int i = 0;
       while ((i + 1) * (i + 2) / 2 <= lane) ++i;
@@ -230,7 +244,7 @@ struct LaneSums {
         if (is_cell) {
           simpler += of[c] * of[d];
         } else {
-          offsets += of[kRatio];
+          offsets += of[e];
         }
         mask &= mask - 1;
       }
@@ -238,6 +252,42 @@ struct LaneSums {
     }
   }
 };
+
+/// Finds the normals of all cells and adds them up in the order of the CPU: along rows, then down.
+__device__ void add_up_normals(const RenderedKeys& rendered, Scratch& scratch) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int cell = thread; cell < kCells; cell += kThreads) {
+    const int i = cell % kCropCells, j = cell / kCropCells;
+    const bool is_drawn = isfinite(rendered.depth_m(i, j));
+    const Vec3f normal = is_drawn ? rendered.drawn_normal(i, j) : Vec3f{};
+    scratch.normals[cell] = normal;
+    scratch.sums[(j + 1) * kSumsSide + i + 1] = normal;
+  }
+  __syncthreads();
+  static_assert(3 * kCropCells <= kThreads);
+  const int line = thread / 3, axis = thread % 3;
+  float* first = &scratch.sums[0].x + axis;
+  if (line < kCropCells) {
+    float sum = 0;
+#pragma unroll 8
+    for (int i = 1; i < kSumsSide; ++i) {
+      float& at = first[3 * ((line + 1) * kSumsSide + i)];
+      sum = sum + at;
+      at = sum;
+    }
+  }
+  __syncthreads();
+  if (line < kCropCells) {
+    float sum = 0;
+#pragma unroll 8
+    for (int j = 1; j < kSumsSide; ++j) {
+      float& at = first[3 * (j * kSumsSide + line + 1)];
+      sum = sum + at;
+      at = sum;
+    }
+  }
+  __syncthreads();
+}
 
 __device__ void write_equation(const EquationRow& equation, double* columns) {
   for (int i = 0; i < 6; ++i) columns[i] = equation.row[i];
@@ -347,6 +397,7 @@ __device__ void walk_outline(const BlockComparison& comparison, std::int32_t siz
     sums.add(edges, shared.staged[warp], false, [&](double* columns) {
       write_equation(evidence.equation, columns);
       columns[kRatio] = fabs(evidence.share);
+      columns[kSide] = fabs(evidence.distance_m);
     });
   }
 }
@@ -376,6 +427,8 @@ __device__ void write_sums(Shared& shared, const LaneSums& sums,
   }
   const std::int32_t added =
       __shfl_sync(kAllLanes, count, 5) + __shfl_sync(kAllLanes, count, kEdges);
+  if (lane == 0) result.edge_offsets = total[2];
+  if (lane == 1) result.edge_distances_m = total[2];
   if (lane < 21) {
     result.equations.hessian.packed[lane] = total[0];
     result.simpler.quadratic.packed[lane] = total[1];
@@ -393,19 +446,13 @@ __device__ void write_sums(Shared& shared, const LaneSums& sums,
     result.equations.count = added;
   } else if (lane == 30) {
     result.area_m_sq = total[1];
-  } else {
-    result.edge_offsets = total[2];
   }
 }
 
-__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
-    verify_kernel(const __grid_constant__ VerifyJob job, const __grid_constant__ SceneView meshes,
-                  const double near_m, const float far_m) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  Shared& shared = *reinterpret_cast<Shared*>(memory);
-  const std::int64_t place = blockIdx.x;
-  const std::int32_t m = job.list.object_of(place);
-  if (m < 0) return;
+/// Verifies the pose of one place.
+__device__ void verify_place(const VerifyJob& job, const SceneView& meshes, double near_m,
+                             float far_m, std::int64_t place, std::int32_t m, Scratch& scratch,
+                             Shared& shared) {
   const Rigid3d pose = job.list.poses[place];
   const ModelView& model = job.models[m];
   if (threadIdx.x == 0) {
@@ -418,13 +465,16 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
   __syncthreads();
   Drawing{meshes, near_m, far_m, shared}.draw_mesh();
   __syncthreads();
-  const RenderedKeys rendered{shared, meshes};
+  const RenderedKeys rendered{shared, meshes, scratch};
+  add_up_normals(rendered, scratch);
+  const Vec3f centre = cast<float>(pose * cast<double>(model.centre));
   const BlockComparison comparison{job.frame,
                                    model.diameter_m,
-                                   cast<float>(pose * cast<double>(model.centre)),
+                                   centre,
                                    shared.crop.first_u,
                                    shared.crop.first_v,
                                    shared.crop.stride,
+                                   blur_cells(job.frame, centre, shared.crop.stride),
                                    rendered};
   LaneSums sums;
   std::int32_t counts[kCounts] = {};
@@ -442,9 +492,29 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
   write_sums(shared, sums, counts, job.sums[place]);
 }
 
+/// Blocks take one place after the other, since each needs memory of its own.
+__global__ void __launch_bounds__(kThreads, kBlocksPerProcessor)
+    verify_kernel(const __grid_constant__ VerifyJob job, const __grid_constant__ SceneView meshes,
+                  const double near_m, const float far_m, Scratch* scratches) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  Shared& shared = *reinterpret_cast<Shared*>(memory);
+  Scratch& scratch = scratches[blockIdx.x];
+  for (int i = static_cast<int>(threadIdx.x); i < kSumsSide; i += kThreads) {
+    scratch.sums[i] = {};
+    scratch.sums[i * kSumsSide] = {};
+  }
+  for (std::int64_t place = blockIdx.x; place < job.list.size; place += gridDim.x) {
+    const std::int32_t m = job.list.object_of(place);
+    if (m < 0) continue;
+    verify_place(job, meshes, near_m, far_m, place, m, scratch, shared);
+    __syncthreads();
+  }
+}
+
 }  // namespace
 
-void verify_cuda(const Context& context, const SceneView& meshes, const VerifyJob& job) {
+void verify_cuda(const Context& context, const SceneView& meshes, const VerifyJob& job,
+                 Workspace& workspace) {
   if (job.list.size == 0) return;
   const cudaStream_t stream = cuda_stream(context);
   int most_bytes = 0;
@@ -458,8 +528,12 @@ void verify_cuda(const Context& context, const SceneView& meshes, const VerifyJo
                                   static_cast<int>(sizeof(Shared))),
              "cudaFuncSetAttribute");
   const RenderOptions options;
-  verify_kernel<<<static_cast<unsigned>(job.list.size), kThreads, sizeof(Shared), stream>>>(
-      job, meshes, static_cast<double>(options.near_m), options.far_m);
+  const std::int64_t blocks =
+      min_of<std::int64_t>(job.list.size, kBlocksPerProcessor * multiprocessors(context));
+  const Workspace::Scope scope(workspace);
+  Scratch* scratches = workspace.take<Scratch>(context, blocks).data;
+  verify_kernel<<<static_cast<unsigned>(blocks), kThreads, sizeof(Shared), stream>>>(
+      job, meshes, static_cast<double>(options.near_m), options.far_m, scratches);
   check_launch("verify poses");
 }
 

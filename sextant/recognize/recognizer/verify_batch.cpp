@@ -63,7 +63,7 @@ void verify_cpu(const Context& context, const RenderScene& meshes, const VerifyJ
 void verify_all(const Context& context, const RenderScene& meshes, const VerifyJob& job,
                 Workspace& workspace) {
   on_device(
-      context, [&] { verify_cuda(context, meshes.view(), job); },
+      context, [&] { verify_cuda(context, meshes.view(), job, workspace); },
       [&] { verify_cpu(context, meshes, job, workspace); });
 }
 

@@ -36,6 +36,7 @@ struct VerifyJob {
 void verify_all(const Context& context, const RenderScene& meshes, const VerifyJob& job,
                 Workspace& workspace);
 
-void verify_cuda(const Context& context, const SceneView& meshes, const VerifyJob& job);
+void verify_cuda(const Context& context, const SceneView& meshes, const VerifyJob& job,
+                 Workspace& workspace);
 
 }  // namespace sextant::detail::recognizer
