@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/recognize/recognizer/batch.h"
 
+#include <algorithm>
+
 #include "sextant/core/for_each/anywhere.h"
 #include "sextant/recognize/recognizer/batch_math.h"
 #include "sextant/recognize/recognizer/compare.h"
@@ -69,17 +71,26 @@ struct Stages {
     }
   }
 
-  /// What is told of the best candidates, object by object.
-  std::vector<VerifiedPose> tell(const PoseList& list, View<const Verdict> verdicts,
-                                 View<const std::int32_t> order) const {
+  /// What is told of the best candidates, from the highest score down; equal ones by object.
+  std::vector<const VerifiedPose*> tell(const PoseList& list, View<const Verdict> verdicts,
+                                        View<const std::int32_t> order,
+                                        Buffer<VerifiedPose>& told) const {
     const auto each = min_of(static_cast<std::int32_t>(kMostRejected), list.slots);
     const View<VerifiedPose> verified = take<VerifiedPose>(models.size() * each);
     for_each_anywhere(context, verified.size,
                       TellVerified{frame, models.views.data(), list, order.data, verdicts.data,
                                    each, verified.data});
-    std::vector<VerifiedPose> told = to_host(context, verified);
-    std::erase_if(told, [](const VerifiedPose& pose) { return pose.object_index < 0; });
-    return told;
+    if (told.size() != verified.size) told = Buffer<VerifiedPose>::pinned(context, verified.size);
+    copy<VerifiedPose>(context, verified, told);
+    std::vector<const VerifiedPose*> sorted;
+    sorted.reserve(static_cast<std::size_t>(told.size()));
+    for (const VerifiedPose& pose : told.host()) {
+      if (pose.object_index >= 0) sorted.push_back(&pose);
+    }
+    std::stable_sort(
+        sorted.begin(), sorted.end(),
+        [](const VerifiedPose* a, const VerifiedPose* b) { return a->score > b->score; });
+    return sorted;
   }
 
   /// The pixels that each pose supports.
@@ -188,21 +199,26 @@ Recognition BatchRecognizer::recognize(std::span<const Model> models,
   stages.fit_outlines(list, candidates, verdicts, order);
   stages.rank(list, verdicts, order);
   clock.stop("polish");
-  const std::vector<VerifiedPose> told = stages.tell(list, verdicts, order);
-  std::vector<const VerifiedPose*> sure;
-  std::vector<std::size_t> places;
+  const std::vector<const VerifiedPose*> told = stages.tell(list, verdicts, order, told_);
+  const auto model_of = [&](const VerifiedPose& pose) -> const Model& {
+    return models[static_cast<std::size_t>(pose.object_index)];
+  };
+  // Pixels are asked for where they decide: of what is sure enough.
+  const auto unsure = std::find_if(told.begin(), told.end(), [&](const VerifiedPose* pose) {
+    return !(pose->score >= options_.accept);
+  });
+  const std::span sure(told.begin(), unsure);
   std::vector<Explanation> pool;
-  pool.reserve(told.size());
-  for (const VerifiedPose& pose : told) {
-    if (pose.score >= options_.accept) {
-      sure.push_back(&pose);
-      places.push_back(pool.size());
-    }
-    pool.push_back(explanation(models[static_cast<std::size_t>(pose.object_index)], pose));
-  }
   std::vector<std::vector<std::int32_t>> pixels = stages.pixels(sure, models);
-  for (std::size_t i = 0; i < places.size(); ++i) pool[places[i]].pixels = std::move(pixels[i]);
+  for (std::size_t i = 0; i < sure.size(); ++i) {
+    pool.push_back(explanation(model_of(*sure[i]), *sure[i]));
+    pool.back().pixels = std::move(pixels[i]);
+  }
+  recognition.rejected.reserve(told.size());
   select(scene_, options_.accept, std::move(pool), recognition);
+  for (auto pose = unsure; pose != told.end(); ++pose) {
+    recognition.rejected.push_back(rejection(model_of(**pose), **pose));
+  }
   clock.stop("select");
   return recognition;
 }

@@ -3,6 +3,7 @@
 
 #include "sextant/recognize/recognizer/model_set.h"
 #include "sextant/recognize/recognizer/scene.h"
+#include "sextant/recognize/recognizer/verified_pose.h"
 
 namespace sextant::detail::recognizer {
 
@@ -27,6 +28,7 @@ class BatchRecognizer {
   ModelSet models_;
   SceneFrame scene_;
   Buffer<std::uint8_t> mask_;
+  Buffer<VerifiedPose> told_;  ///< page-locked
   Workspace workspace_;
 };
 

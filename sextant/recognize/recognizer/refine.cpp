@@ -53,8 +53,7 @@ void refine_all(const Context& context, const FrameView& frame, View<const Model
                                 workspace.take<PoseEquations<double>>(context, starts.size).data};
         for_each_on_cuda(context, batch.size, BeginRefinement{batch});
         for (int k = 0; k < kRefineGates * kRefineIterations; ++k) {
-          add_equations_cuda(context, batch);
-          for_each_on_cuda(context, batch.size, StepRefinement{batch});
+          iterate_refinement_cuda(context, batch);
         }
       },
       [&] {

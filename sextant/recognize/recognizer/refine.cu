@@ -7,7 +7,7 @@
 
 namespace sextant::detail {
 SEXTANT_FOR_EACH_ON_CUDA(recognizer::BeginRefinement)
-SEXTANT_FOR_EACH_ON_CUDA(recognizer::StepRefinement)
+
 }  // namespace sextant::detail
 
 namespace sextant::detail::recognizer {
@@ -45,13 +45,25 @@ __global__ void __launch_bounds__(kThreads)
   if (lane_index() == 0) batch.equations[i] = equations;
 }
 
+/// Blocks of one warp, so that few poses are spread over many multiprocessors: a step is a long
+/// chain of divisions and roots.
+__global__ void __launch_bounds__(kWarp) step_kernel(const __grid_constant__ RefineBatch batch) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kWarp + threadIdx.x;
+  if (i < batch.size) StepRefinement{batch}(i);
+}
+
 }  // namespace
 
-void add_equations_cuda(const Context& context, const RefineBatch& batch) {
+void iterate_refinement_cuda(const Context& context, const RefineBatch& batch) {
   if (batch.size == 0) return;
-  const std::int64_t blocks = (batch.size + kWarps - 1) / kWarps;
-  equations_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, cuda_stream(context)>>>(batch);
+  const auto blocks = [&](std::int64_t each) {
+    return static_cast<unsigned>((batch.size + each - 1) / each);
+  };
+  const cudaStream_t stream = cuda_stream(context);
+  equations_kernel<<<blocks(kWarps), kThreads, 0, stream>>>(batch);
   check_launch("add equations");
+  step_kernel<<<blocks(kWarp), kWarp, 0, stream>>>(batch);
+  check_launch("step poses");
 }
 
 }  // namespace sextant::detail::recognizer

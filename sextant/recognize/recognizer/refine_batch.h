@@ -61,7 +61,7 @@ struct StepRefinement {
     b.states[i] = state;
   }
 };
-/// Adds up the equations of all poses, a warp for each.
-void add_equations_cuda(const Context& context, const RefineBatch& batch);
+/// Adds up the equations of all poses, a warp for each, and moves them, a thread for each.
+void iterate_refinement_cuda(const Context& context, const RefineBatch& batch);
 
 }  // namespace sextant::detail::recognizer

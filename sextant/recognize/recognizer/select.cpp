@@ -68,6 +68,12 @@ Explanation explanation(const Model& model, const VerifiedPose& verified) {
   return result;
 }
 
+Detection rejection(const Model& model, const VerifiedPose& verified) {
+  Detection found = explanation(model, verified).found;
+  found.reason = reason_of(found.terms);
+  return found;
+}
+
 void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool,
             Recognition& recognition) {
   std::vector<std::size_t> order(pool.size());
@@ -75,7 +81,6 @@ void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return pool[a].found.score > pool[b].found.score;
   });
-  recognition.rejected.reserve(pool.size());
   std::vector<std::int32_t> owner(
       static_cast<std::size_t>(scene.camera.width) * static_cast<std::size_t>(scene.camera.height),
       -1);

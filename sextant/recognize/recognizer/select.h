@@ -16,6 +16,9 @@ struct Explanation {
 /// What is told of a verified pose, without the pixels.
 Explanation explanation(const Model& model, const VerifiedPose& verified);
 
+/// A pose that is not sure enough, with the reason.
+Detection rejection(const Model& model, const VerifiedPose& verified);
+
 /// From the highest score down: what is sure enough and explains enough that nothing better does is
 /// a detection, the rest is rejected with the reason.
 void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool,
