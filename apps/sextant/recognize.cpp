@@ -180,9 +180,7 @@ void recognize_all(const Finder& finder, const std::vector<Job>& jobs) {
 }
 
 void run(const RecognizeCommand& command) {
-  CommonOptions host = command.common;
-  if (host.device == "best") host.device = "cpu";
-  const Context context = context_for(host);
+  const Context context = context_for(command.common);
   const Library is_there(command.library, LibraryAccess::kRead);
   const FrameList list = list_frames(command.input);
   const std::vector<Job> jobs = plan(command, list);
@@ -191,7 +189,7 @@ void run(const RecognizeCommand& command) {
   std::optional<std::vector<TrueObject>> truth;
   if (!command.truth.empty()) truth = read_truth(command.truth);
   const std::vector<LearnedObject> objects =
-      load_known_objects(context, command.library, command.options, command.only);
+      load_known_objects(Context::cpu(), command.library, command.options, command.only);
   std::optional<Finder> finder;
   try {
     const ElapsedLine line("preparing objects");

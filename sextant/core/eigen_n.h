@@ -3,6 +3,14 @@
 
 #include "sextant/core/cholesky.h"
 
+/// Stands before a short loop of device code whose count is known, so that arrays it indexes stay
+/// in registers; the host's compiler does better by itself.
+#if defined(__CUDA_ARCH__)
+#define SEXTANT_UNROLL_ON_DEVICE _Pragma("unroll")
+#else
+#define SEXTANT_UNROLL_ON_DEVICE
+#endif
+
 namespace sextant {
 
 /// Eigenvalues in ascending order; `vectors[i]` is the unit eigenvector of `values[i]`.
@@ -21,7 +29,9 @@ SEXTANT_HD EigenN<T, N> eigen_jacobi(const SymN<T, N>& m) {
   T a[N][N];
   EigenN<T, N> e;
   T total = T(0);
+  SEXTANT_UNROLL_ON_DEVICE
   for (int i = 0; i < N; ++i) {
+    SEXTANT_UNROLL_ON_DEVICE
     for (int j = 0; j < N; ++j) {
       a[i][j] = m.at(i, j);
       total += std::abs(a[i][j]);
@@ -29,22 +39,33 @@ SEXTANT_HD EigenN<T, N> eigen_jacobi(const SymN<T, N>& m) {
     }
   }
   if (!std::isfinite(total)) {
+    SEXTANT_UNROLL_ON_DEVICE
     for (int i = 0; i < N; ++i) {
       e.values[i] = T(NAN);
+      SEXTANT_UNROLL_ON_DEVICE
       for (int j = 0; j < N; ++j) e.vectors[i][j] = T(NAN);
     }
     return e;
   }
+  constexpr T kNegligible_sq = sizeof(T) == 4 ? T(1e-17) : T(1e-34);
   // Converges quadratically; ten sweeps are more than a double needs for any N that is used here.
   for (int sweep = 0; sweep < 16; ++sweep) {
     T off = T(0);
+    SEXTANT_UNROLL_ON_DEVICE
     for (int p = 0; p < N; ++p) {
+      SEXTANT_UNROLL_ON_DEVICE
       for (int q = p + 1; q < N; ++q) off += std::abs(a[p][q]);
     }
     if (!(off > T(0))) break;
+    SEXTANT_UNROLL_ON_DEVICE
     for (int p = 0; p < N; ++p) {
+      SEXTANT_UNROLL_ON_DEVICE
       for (int q = p + 1; q < N; ++q) {
-        if (a[p][q] == T(0)) continue;
+        // What changes neither diagonal entry relative to its size is left (Demmel and Veselić).
+        if (a[p][q] * a[p][q] <= kNegligible_sq * std::abs(a[p][p] * a[q][q])) {
+          a[p][q] = a[q][p] = T(0);
+          continue;
+        }
         const T theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
         const T magnitude = std::abs(theta);
         const T t_abs = magnitude > T(1e8)
@@ -57,6 +78,7 @@ SEXTANT_HD EigenN<T, N> eigen_jacobi(const SymN<T, N>& m) {
         a[p][p] -= t * apq;
         a[q][q] += t * apq;
         a[p][q] = a[q][p] = T(0);
+        SEXTANT_UNROLL_ON_DEVICE
         for (int r = 0; r < N; ++r) {
           if (r != p && r != q) {
             const T arp = a[r][p];
@@ -72,19 +94,22 @@ SEXTANT_HD EigenN<T, N> eigen_jacobi(const SymN<T, N>& m) {
       }
     }
   }
+  SEXTANT_UNROLL_ON_DEVICE
   for (int i = 0; i < N; ++i) e.values[i] = a[i][i];
+  SEXTANT_UNROLL_ON_DEVICE
   for (int i = 0; i < N; ++i) {
-    int least = i;
+    SEXTANT_UNROLL_ON_DEVICE
     for (int j = i + 1; j < N; ++j) {
-      if (e.values[j] < e.values[least]) least = j;
-    }
-    const T value = e.values[i];
-    e.values[i] = e.values[least];
-    e.values[least] = value;
-    for (int k = 0; k < N; ++k) {
-      const T entry = e.vectors[i][k];
-      e.vectors[i][k] = e.vectors[least][k];
-      e.vectors[least][k] = entry;
+      if (!(e.values[j] < e.values[i])) continue;
+      const T value = e.values[i];
+      e.values[i] = e.values[j];
+      e.values[j] = value;
+      SEXTANT_UNROLL_ON_DEVICE
+      for (int k = 0; k < N; ++k) {
+        const T entry = e.vectors[i][k];
+        e.vectors[i][k] = e.vectors[j][k];
+        e.vectors[j][k] = entry;
+      }
     }
   }
   return e;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/descriptor/point_samples.h"
+#include "sextant/descriptor/point_samples/numbered.h"
 
 // Points get a number by scale and voxel, are sorted by it, and those of each voxel are put into
 // groups. Samples are first written where the voxel begins in that order, then moved together.
@@ -56,6 +56,12 @@ struct VoxelNumbers {
            static_cast<std::uint64_t>(at.y) << bits | static_cast<std::uint64_t>(at.x);
   }
 };
+
+/// Those of scenes with many scales: no voxel of 4095 scales is kNoVoxel.
+SEXTANT_HD inline VoxelNumbers scene_voxels() {
+  constexpr float kLow = -static_cast<float>(1 << (kSceneBits - 1));
+  return {{kLow, kLow, kLow}, kSceneBits};
+}
 
 /// Element s n + i is point i of n at scale s.
 struct NumberPoint {

@@ -7,6 +7,7 @@
 #include "sextant/core/scan.h"
 #include "sextant/core/sort.h"
 #include "sextant/descriptor/point_samples/math.h"
+#include "sextant/descriptor/point_samples/numbered.h"
 
 namespace sextant {
 
@@ -14,28 +15,35 @@ using namespace detail::point_samples;
 
 namespace {
 
-constexpr int kSceneBits = 17;        // of an axis, with many scales above
 constexpr int kMostScales = 1 << 12;  // so that no voxel is kNoVoxel
+
+/// Gives every point at every scale its number.
+NumberedPoints numbered(const Context& context, View<const Vec3f> points, View<const Vec3f> normals,
+                        View<const SampleScale> scales, const VoxelNumbers& numbers,
+                        Workspace& workspace) {
+  const std::int64_t size = points.size * scales.size;
+  const NumberedPoints result{points, normals, workspace.take<std::uint64_t>(context, size),
+                              workspace.take<std::uint32_t>(context, size), scales.size};
+  detail::for_each_anywhere(context, size,
+                            NumberPoint{points.data, normals.data, points.size, scales.data,
+                                        numbers, result.voxels.data, result.order.data});
+  return result;
+}
 
 /// Sorts the points by scale and voxel and finds their samples; `sums` then says how many lie
 /// before each place.
-SortedPoints find_samples(const Context& context, View<const Vec3f> points,
-                          View<const Vec3f> normals, View<const SampleScale> scales,
-                          const VoxelNumbers& numbers, float normal_angle_rad,
-                          Workspace& workspace) {
-  const std::int64_t size = points.size * scales.size;
-  const View<std::uint64_t> voxels = workspace.take<std::uint64_t>(context, size);
-  const View<std::uint32_t> order = workspace.take<std::uint32_t>(context, size);
-  detail::for_each_anywhere(context, size,
-                            NumberPoint{points.data, normals.data, points.size, scales.data,
-                                        numbers, voxels.data, order.data});
+SortedPoints find_samples(const Context& context, const NumberedPoints& numbered, int axis_bits,
+                          float normal_angle_rad, Workspace& workspace) {
+  const std::int64_t size = numbered.voxels.size;
   // Points without a voxel have all bits set, and so those that are looked at: they come last.
-  const auto scale_bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(scales.size)));
-  sort_pairs(context, voxels, order, {0, min_of(3 * numbers.bits + scale_bits, 64)}, workspace);
-  const SortedPoints sorted{points.data,
-                            normals.data,
-                            voxels.data,
-                            order.data,
+  const auto scale_bits =
+      static_cast<int>(std::bit_width(static_cast<std::uint64_t>(numbered.scales)));
+  sort_pairs(context, numbered.voxels, numbered.order, {0, min_of(3 * axis_bits + scale_bits, 64)},
+             workspace);
+  const SortedPoints sorted{numbered.points.data,
+                            numbered.normals.data,
+                            numbered.voxels.data,
+                            numbered.order.data,
                             size,
                             std::cos(normal_angle_rad),
                             workspace.take<std::int32_t>(context, size).data,
@@ -77,7 +85,8 @@ PointSamples sample_points(const Context& context, View<const Vec3f> points,
   const Buffer<SampleScale> scale =
       copy(context, std::vector<SampleScale>{{.leaf_m = options.leaf_m}});
   const SortedPoints sorted =
-      find_samples(context, points, normals, scale, numbers, options.normal_angle_rad, workspace);
+      find_samples(context, numbered(context, points, normals, scale, numbers, workspace),
+                   numbers.bits, options.normal_angle_rad, workspace);
   const View<const std::int32_t> total{sorted.sums + sorted.size, 1, context.device()};
   const std::int64_t count = to_host(context, total)[0];
   PointSamples samples{Buffer<Vec3f>(context, count), Buffer<Vec3f>(context, count)};
@@ -100,15 +109,23 @@ void sample_scales_into(const Context& context, View<const Vec3f> points, View<c
   require_room(context, sample_normals, sample_points.size, "sample_normals");
   require_room(context, first, scales.size + 1, "first");
   const Workspace::Scope scope(workspace);
-  constexpr float kLow = -static_cast<float>(1 << (kSceneBits - 1));
-  const VoxelNumbers numbers{{kLow, kLow, kLow}, kSceneBits};
+  const VoxelNumbers numbers = scene_voxels();
+  samples_of_numbered_into(context, numbered(context, points, normals, scales, numbers, workspace),
+                           normal_angle_rad, sample_points, sample_normals, first, workspace);
+}
+
+void detail::point_samples::samples_of_numbered_into(
+    const Context& context, const NumberedPoints& numbered, float normal_angle_rad,
+    View<Vec3f> sample_points, View<Vec3f> sample_normals, View<std::int32_t> first,
+    Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
   const SortedPoints sorted =
-      find_samples(context, points, normals, scales, numbers, normal_angle_rad, workspace);
+      find_samples(context, numbered, kSceneBits, normal_angle_rad, workspace);
   detail::for_each_anywhere(
       context, sorted.size,
       MoveSample{sorted, sample_points.data, sample_normals.data, sample_points.size});
-  detail::for_each_anywhere(context, scales.size + 1,
-                            FirstOfScale{sorted, numbers.bits, sample_points.size, first.data});
+  detail::for_each_anywhere(context, numbered.scales + 1,
+                            FirstOfScale{sorted, kSceneBits, sample_points.size, first.data});
 }
 
 }  // namespace sextant

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "sextant/recognize/recognizer.h"
@@ -11,47 +10,44 @@ namespace sextant::detail::recognizer {
 
 inline constexpr int kFeatures = 23;
 
+struct AcceptanceFeatures {
+  double value[kFeatures];
+};
+
 /// What the acceptance looks at. Where evidence speaks for and against, the feature is the
 /// logarithm of its odds among what can be observed, so that an object that is half hidden can be
 /// as certain as one that is not; how much can be observed are features of their own.
-inline std::array<double, kFeatures> acceptance_features(const VerificationTerms& t) {
+SEXTANT_HD inline AcceptanceFeatures acceptance_features(const VerificationTerms& t) {
   const double supported = t.supported, normals = t.normals, confirmed = t.confirmed;
   const double known = confirmed + t.continues + t.falls_short + t.crease;
   const auto odds = [](double yes, double no, double doubt) {
     return std::log((yes + doubt) / (no + doubt));
   };
   constexpr double kShared = 15;  // pixels that err together
-  return {1.0,
-          odds(supported, t.violated, 0.02),
-          odds(supported * normals, supported * (1 - normals), 0.05),
-          odds(confirmed, t.continues, 0.03),
-          odds(confirmed, t.falls_short, 0.03),
-          std::min(t.crease / (known + 0.05), 0.7),
-          supported + t.violated,
-          known,
-          std::log(static_cast<double>(t.extent) + 0.02),
-          std::min(static_cast<double>(t.departs), 1.0),
-          confirmed,
-          std::log(1 + supported * t.pixels / kShared),
-          t.residual,
-          clamp(static_cast<double>(t.plane_gain), -0.7, 2.5),
-          clamp(static_cast<double>(t.bend_gain), -0.7, 2.0),
-          t.edge_offset,
-          std::log(static_cast<double>(t.weakest) + 1e-3),
-          t.no_data,
-          t.occluded,
-          t.unknown,
-          t.hidden,
-          clamp(1000 * static_cast<double>(t.edge_m), 0.0, 5.0),
-          clamp(static_cast<double>(t.plane_gain), -0.7, 0.5)};
+  return {{1.0,
+           odds(supported, t.violated, 0.02),
+           odds(supported * normals, supported * (1 - normals), 0.05),
+           odds(confirmed, t.continues, 0.03),
+           odds(confirmed, t.falls_short, 0.03),
+           min_of<double>(t.crease / (known + 0.05), 0.7),
+           supported + t.violated,
+           known,
+           std::log(static_cast<double>(t.extent) + 0.02),
+           min_of<double>(static_cast<double>(t.departs), 1.0),
+           confirmed,
+           std::log(1 + supported * t.pixels / kShared),
+           t.residual,
+           clamp(static_cast<double>(t.plane_gain), -0.7, 2.5),
+           clamp(static_cast<double>(t.bend_gain), -0.7, 2.0),
+           t.edge_offset,
+           std::log(static_cast<double>(t.weakest) + 1e-3),
+           t.no_data,
+           t.occluded,
+           t.unknown,
+           t.hidden,
+           clamp(1000 * static_cast<double>(t.edge_m), 0.0, 5.0),
+           clamp(static_cast<double>(t.plane_gain), -0.7, 0.5)}};
 }
-
-/// The coefficients of the logistic model, in the order of the features, as bench/evaluation/
-/// fit_terms prints them for 200 synthetic frames and every second real one (docs/recognition.md).
-inline constexpr std::array<double, kFeatures> kCoefficients = {
-    -19.9170, -0.0948, 1.4757,  1.2020,  1.3584,  5.6187,  6.7736, -3.1934,
-    1.6755,   -4.4741, -1.5476, -0.1374, -3.3638, -1.2078, 0.9733, -1.0671,
-    -1.9175,  -4.0718, -1.2792, 3.3089,  2.3589,  -0.6167, 5.0137};
 
 /// What the level of an object adds, and the level of one whose lookalikes are not known.
 inline constexpr double kLevelCoefficient = -0.4186, kUsualLevel = -2;
@@ -64,12 +60,16 @@ inline constexpr int kTerms = [] {
 }();
 
 /// The logarithm of the odds that the pose is right, as far as the pose itself tells.
-inline double shape_logit(const VerificationTerms& terms) {
-  const std::array<double, kFeatures> features = acceptance_features(terms);
+SEXTANT_HD inline double shape_logit(const VerificationTerms& terms) {
+  // In the order of the features, as bench/evaluation/fit_terms prints them for synthetic and real
+  // frames (docs/recognition.md).
+  constexpr double kCoefficients[kFeatures] = {-19.9170, -0.0948, 1.4757, 1.2020,  1.3584,  5.6187,
+                                               6.7736,   -3.1934, 1.6755, -4.4741, -1.5476, -0.1374,
+                                               -3.3638,  -1.2078, 0.9733, -1.0671, -1.9175, -4.0718,
+                                               -1.2792,  3.3089,  2.3589, -0.6167, 5.0137};
+  const AcceptanceFeatures features = acceptance_features(terms);
   double sum = 0;
-  for (int i = 0; i < kFeatures; ++i) {
-    sum += kCoefficients[static_cast<std::size_t>(i)] * features[static_cast<std::size_t>(i)];
-  }
+  for (int i = 0; i < kFeatures; ++i) sum += kCoefficients[i] * features.value[i];
   return sum;
 }
 
@@ -96,10 +96,10 @@ inline double lookalike_level(const LearnedLookalikes& lookalikes) {
 }
 
 /// The logarithm of the odds that a pose of an object of the level is right.
-inline double acceptance_logit(const VerificationTerms& terms, double level) {
+SEXTANT_HD inline double acceptance_logit(const VerificationTerms& terms, double level) {
   return shape_logit(terms) + kLevelCoefficient * level;
 }
 
-inline double probability(double logit) { return 1 / (1 + std::exp(-logit)); }
+SEXTANT_HD inline double probability(double logit) { return 1 / (1 + std::exp(-logit)); }
 
 }  // namespace sextant::detail::recognizer

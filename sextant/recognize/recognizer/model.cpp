@@ -123,6 +123,21 @@ std::vector<Rigid3f> motions_of(const Symmetries& symmetries, int steps) {
   return result;
 }
 
+ModelView Model::view() const {
+  return {diameter_m,
+          leaf_m,
+          radius_m,
+          shift_m,
+          centre,
+          level,
+          free_turns,
+          static_cast<std::int32_t>(pairs.points.size()),
+          static_cast<std::int32_t>(symmetries.size()),
+          pairs.points.data(),
+          pairs.normals.data(),
+          symmetries.data()};
+}
+
 Model make_model(const Context& context, const LearnedObject& object,
                  const PointPairOptions& options) {
   Model model;
@@ -163,6 +178,12 @@ Model make_model(const Context& context, const LearnedObject& object,
   }
   require(!model.render_mesh.triangles.empty(), "object ", object.name,
           ": has neither triangles nor points with normals to compare with a frame");
+  for (const Vec3f& p : model.render_mesh.vertices.points.host()) {
+    model.radius_m = max_of(model.radius_m, norm(p - model.centre));
+  }
+  for (const Rigid3f& motion : model.symmetries) {
+    model.shift_m = max_of(model.shift_m, norm(motion * model.centre - model.centre));
+  }
   return model;
 }
 

@@ -2,13 +2,15 @@
 #include "sextant/recognize/recognizer.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "sextant/core/for_each.h"
 #include "sextant/recognize/recognizer/acceptance.h"
+#include "sextant/recognize/recognizer/batch.h"
 #include "sextant/recognize/recognizer/refine.h"
 #include "sextant/recognize/recognizer/select.h"
 #include "sextant/recognize/recognizer/sources.h"
+#include "sextant/recognize/recognizer/stages.h"
+#include "sextant/recognize/recognizer/step_clock.h"
 #include "sextant/recognize/recognizer/verify.h"
 
 namespace sextant {
@@ -16,40 +18,6 @@ namespace sextant {
 using namespace detail::recognizer;
 
 namespace {
-
-constexpr float kClusterShare = 0.1f;       // of the diameter, within which votes are one pose
-constexpr float kClusterAngle_rad = 0.26f;  // 15°
-constexpr float kTwinShare = 0.03f;         // ... within which refined poses are one
-constexpr float kTwinAngle_rad = 0.09f;     // 5°
-constexpr int kCoarseStep = 4;              // of the samples, every so many judge a vote
-constexpr std::size_t kLeastVotes = 3000;   // with the best of these agreements are clustered
-constexpr int kOutlineRounds = 4;
-constexpr std::size_t kMostRejected = 50;  // that are told of an object
-
-class Clock {
- public:
-  void stop(Recognition& recognition, const char* step) {
-    const auto now = std::chrono::steady_clock::now();
-    const double ms = std::chrono::duration<double, std::milli>(now - begin_).count();
-    begin_ = now;
-    for (StepTime& time : recognition.times) {
-      if (time.step == step) {
-        time.ms += ms;
-        return;
-      }
-    }
-    recognition.times.push_back({step, ms});
-  }
-
-  double total_ms() const {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
-        .count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point begin_ = start_;
-};
 
 void keep_best(std::vector<Hypothesis>& poses, std::size_t most) {
   std::stable_sort(poses.begin(), poses.end(),
@@ -61,8 +29,8 @@ void keep_best(std::vector<Hypothesis>& poses, std::size_t most) {
 /// that a sensor shows badly agrees less than clutter does by chance.
 void keep_best_of_both(std::vector<Hypothesis>& poses, std::size_t most) {
   keep_best(poses, poses.size());
-  const std::size_t by_agreement = std::min(poses.size(), most * 2 / 3);
-  std::stable_sort(poses.begin() + static_cast<std::ptrdiff_t>(by_agreement), poses.end(),
+  const std::size_t agreeing = std::min(poses.size(), by_agreement(most));
+  std::stable_sort(poses.begin() + static_cast<std::ptrdiff_t>(agreeing), poses.end(),
                    [](const Hypothesis& a, const Hypothesis& b) { return a.votes > b.votes; });
   if (poses.size() > most) poses.resize(most);
 }
@@ -70,11 +38,13 @@ void keep_best_of_both(std::vector<Hypothesis>& poses, std::size_t most) {
 /// How well each pose agrees with the frame, by every `step`-th sample.
 void judge(const Context& context, const SceneFrame& scene, const Model& model, int step,
            std::vector<Hypothesis>& poses) {
+  const FrameView frame = scene.view();
+  const ModelView view = model.view();
   for_each_chunk(context, static_cast<std::int64_t>(poses.size()), 64,
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t i = begin; i < end; ++i) {
                      Hypothesis& pose = poses[static_cast<std::size_t>(i)];
-                     pose.quality = visible_agreement(scene, model, pose.camera_from_object, step);
+                     pose.quality = visible_agreement(frame, view, pose.camera_from_object, step);
                    }
                  });
 }
@@ -98,11 +68,12 @@ struct Recognizer::State {
   PoseSources sources;
   DescriptorSources descriptors;
   std::vector<Model> models;
-  RenderScene meshes;
+  RenderScene meshes;                      ///< on the CPU
+  std::unique_ptr<BatchRecognizer> batch;  ///< on CUDA
 
   std::vector<Hypothesis> propose(const SceneFrame& scene, const RecognizeHints& hints,
-                                  const Model& model, std::vector<Hypothesis> poses, Clock& clock,
-                                  Recognition& recognition) const;
+                                  const Model& model, std::vector<Hypothesis> poses,
+                                  StepClock& clock) const;
   std::vector<Candidate> refine_all(const SceneFrame& scene, const Model& model,
                                     const std::vector<Hypothesis>& poses) const;
   void fit_outlines(Verifier& verifier, const Model& model,
@@ -112,17 +83,22 @@ struct Recognizer::State {
 Recognizer::Recognizer(const Context& context, std::span<const LearnedObject> objects,
                        const RecognizeOptions& options) {
   check_options(options);
-  require(context.is_cpu(), "Recognizer: runs on the CPU, the context on ",
-          to_string(context.device()));
   const PoseSources sources = pose_sources(options.sources);
+  require(context.is_cpu() || !(sources.tensors || sources.shot),
+          "sources: on CUDA poses are proposed by pairs of points alone, not by ", options.sources);
+  const Context host = context.is_cpu() ? context : Context::cpu();
   state_ = std::make_unique<State>(
-      State{context, options, sources, DescriptorSources(context, objects, sources), {}, {}});
+      State{context, options, sources, DescriptorSources(host, objects, sources), {}, {}, {}});
   PointPairOptions pairs;
   pairs.reference_step = options.reference_step;
-  std::vector<const TriangleMesh*> meshes;
   for (const LearnedObject& object : objects) {
-    state_->models.push_back(make_model(context, object, pairs));
+    state_->models.push_back(make_model(host, object, pairs));
   }
+  if (context.is_cuda()) {
+    state_->batch = std::make_unique<BatchRecognizer>(context, state_->models, options);
+    return;
+  }
+  std::vector<const TriangleMesh*> meshes;
   for (const Model& model : state_->models) meshes.push_back(&model.render_mesh);
   state_->meshes = RenderScene(context, meshes);
 }
@@ -135,29 +111,29 @@ Recognizer& Recognizer::operator=(Recognizer&&) noexcept = default;
 /// frame, one for each cluster.
 std::vector<Hypothesis> Recognizer::State::propose(const SceneFrame& scene,
                                                    const RecognizeHints& hints, const Model& model,
-                                                   std::vector<Hypothesis> poses, Clock& clock,
-                                                   Recognition& recognition) const {
+                                                   std::vector<Hypothesis> poses,
+                                                   StepClock& clock) const {
   if (sources.point_pairs) {
     const PointSamples samples =
         sample_scene(context, scene, hints.mask, model.leaf_m, model.diameter_m);
-    clock.stop(recognition, "sample");
+    clock.stop("sample");
     for (const PoseVote& vote :
          vote_for_poses(context, model.pairs, samples.points, samples.normals)) {
       poses.push_back({vote.scene_from_model, 0, vote.votes});
     }
-    clock.stop(recognition, "vote");
+    clock.stop("vote");
   }
   std::erase_if(poses, [&](const Hypothesis& pose) {
     return !((pose.camera_from_object * model.centre).z > 0);
   });
   // Votes say little where much else is in view: every pose is compared with the frame.
   judge(context, scene, model, kCoarseStep, poses);
-  keep_best(poses, std::max(kLeastVotes, poses.size() / 8));
+  keep_best(poses, std::max(kLeastVotes, poses.size() / kVotesShare));
   poses = cluster(model, std::move(poses), kClusterShare * model.diameter_m, kClusterAngle_rad);
   keep_best(poses, static_cast<std::size_t>(options.clusters));
   judge(context, scene, model, 1, poses);
   keep_best_of_both(poses, static_cast<std::size_t>(options.refined));
-  clock.stop(recognition, "cluster");
+  clock.stop("cluster");
   return poses;
 }
 
@@ -165,18 +141,20 @@ std::vector<Hypothesis> Recognizer::State::propose(const SceneFrame& scene,
 std::vector<Candidate> Recognizer::State::refine_all(const SceneFrame& scene, const Model& model,
                                                      const std::vector<Hypothesis>& poses) const {
   std::vector<Rigid3d> refined(poses.size());
+  const FrameView frame = scene.view();
+  const ModelView view = model.view();
   for_each_chunk(context, static_cast<std::int64_t>(poses.size()), 2,
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t i = begin; i < end; ++i) {
                      const auto at = static_cast<std::size_t>(i);
-                     refined[at] = refine(scene, model, poses[at].camera_from_object);
+                     refined[at] = refine(frame, view, poses[at].camera_from_object);
                    }
                  });
   std::vector<Candidate> candidates;
   for (const Rigid3d& pose : refined) {
     const auto is_twin = [&](const Candidate& other) {
-      return same_pose(model, cast<float>(other.camera_from_object), cast<float>(pose),
-                       kTwinShare * model.diameter_m, kTwinAngle_rad);
+      return is_same_pose(model, cast<float>(other.camera_from_object), cast<float>(pose),
+                          kTwinShare * model.diameter_m, kTwinAngle_rad);
     };
     if (std::any_of(candidates.begin(), candidates.end(), is_twin)) continue;
     candidates.push_back({pose, {}, 0});
@@ -194,10 +172,10 @@ void Recognizer::State::fit_outlines(Verifier& verifier, const Model& model,
   for (int round = 0; round < kOutlineRounds; ++round) {
     std::vector<Rigid3d> poses;
     for (Candidate& c : moving) {
-      c.camera_from_object = outline_step(model, c.camera_from_object, c.compared.equations);
+      c.camera_from_object = outline_step(model.view(), c.camera_from_object, c.compared.equations);
       poses.push_back(c.camera_from_object);
     }
-    std::vector<Compared> compared = verifier.verify(poses, {.equations = true});
+    std::vector<Compared> compared = verifier.verify(poses);
     for (std::size_t i = 0; i < count; ++i) {
       moving[i].compared = std::move(compared[i]);
       moving[i].logit = shape_logit(moving[i].compared.terms);
@@ -211,19 +189,28 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
                                   RecognitionTrace* trace) const {
   const Context& context = state_->context;
   const std::vector<Model>& models = state_->models;
-  Recognition recognition;
-  Clock clock;
-  if (hints.mask.data) require_same_size(context, hints.mask, camera, "hints.mask", "camera");
+  if (hints.mask.data) {
+    require_same_size(Context::cpu(1), hints.mask, camera, "hints.mask", "camera");
+  }
   for (const ObjectPose& pose : hints.poses) {
     require(pose.object_index >= 0 && static_cast<std::size_t>(pose.object_index) < models.size(),
             "hints.poses: object_index ", pose.object_index, " is not in 0..",
             static_cast<std::int64_t>(models.size()) - 1);
   }
+  if (state_->batch) {
+    const auto count = static_cast<std::int64_t>(models.size());
+    report(progress, 0, count);
+    Recognition found = state_->batch->recognize(models, depth_m, camera, hints, trace);
+    report(progress, count, count);
+    return found;
+  }
+  Recognition recognition;
+  StepClock clock(context, recognition.times);
   const SceneFrame scene = prepare_scene(context, depth_m, camera, state_->options);
-  clock.stop(recognition, "prepare");
+  clock.stop("prepare");
   std::vector<std::vector<Hypothesis>> described =
       state_->descriptors.propose(context, scene, hints.mask);
-  clock.stop(recognition, "describe");
+  clock.stop("describe");
   std::vector<Explanation> pool;
   for (std::size_t o = 0; o < models.size(); ++o) {
     report(progress, static_cast<std::int64_t>(o), static_cast<std::int64_t>(models.size()));
@@ -235,14 +222,14 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
       break;
     }
     std::vector<Hypothesis> poses =
-        state_->propose(scene, hints, model, std::move(described[o]), clock, recognition);
+        state_->propose(scene, hints, model, std::move(described[o]), clock);
     for (const ObjectPose& pose : hints.poses) {
       if (pose.object_index == index) {
         poses.insert(poses.begin(), {cast<float>(pose.camera_from_object), 1, 0});
       }
     }
     std::vector<Candidate> candidates = state_->refine_all(scene, model, poses);
-    clock.stop(recognition, "refine");
+    clock.stop("refine");
     if (trace) {
       for (const Hypothesis& pose : poses) {
         trace->voted.push_back({index, cast<double>(pose.camera_from_object)});
@@ -255,30 +242,32 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
     std::vector<Rigid3d> to_verify;
     to_verify.reserve(candidates.size());
     for (const Candidate& c : candidates) to_verify.push_back(c.camera_from_object);
-    std::vector<Compared> compared = verifier.verify(to_verify, {.equations = true});
+    std::vector<Compared> compared = verifier.verify(to_verify);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       candidates[i].compared = std::move(compared[i]);
       candidates[i].logit = shape_logit(candidates[i].compared.terms);
     }
     sort_by_logit(candidates);
-    clock.stop(recognition, "verify");
+    clock.stop("verify");
     state_->fit_outlines(verifier, model, candidates);
     sort_by_logit(candidates);
-    clock.stop(recognition, "polish");
+    clock.stop("polish");
     if (candidates.size() > kMostRejected) candidates.resize(kMostRejected);
     to_verify.clear();
     for (const Candidate& c : candidates) to_verify.push_back(c.camera_from_object);
-    compared = verifier.verify(to_verify, {.pixels = true, .equations = true});
+    compared = verifier.verify(to_verify, {.pixels = true});
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      pool.push_back(explanation(scene, model, index, candidates[i].camera_from_object,
-                                 std::move(compared[i])));
+      pool.push_back(explanation(
+          model, verified_pose(scene.noise, model.view(), index, candidates[i].camera_from_object,
+                               compared[i].terms, compared[i].equations)));
+      pool.back().pixels = std::move(compared[i].pixels);
     }
-    clock.stop(recognition, "verify");
+    clock.stop("verify");
   }
   select(scene, state_->options.accept, std::move(pool), recognition);
   report(progress, static_cast<std::int64_t>(models.size()),
          static_cast<std::int64_t>(models.size()));
-  clock.stop(recognition, "select");
+  clock.stop("select");
   return recognition;
 }
 

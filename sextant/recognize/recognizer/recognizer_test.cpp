@@ -71,7 +71,8 @@ TEST(Recognizer, RefinementFindsThePoseAgain) {
     const Vec3d centre = portrait.camera_from_object * cast<double>(model.centre);
     const Rigid3d start =
         motion_about({along * 0.12, along * 0.008}, centre) * portrait.camera_from_object;
-    const Difference left = difference(portrait, refine(scene, model, cast<float>(start)));
+    const Difference left =
+        difference(portrait, refine(scene.view(), model.view(), cast<float>(start)));
     // Pixels are 2 mm wide and normals are those of 8 mm around: a fifth of a pixel is left.
     EXPECT_LT(left.shift_m, 0.0008) << axis;
     EXPECT_LT(left.angle_rad, 0.02) << axis;
@@ -91,7 +92,7 @@ TEST(Recognizer, VerificationTellsTheRightPoseFromOthers) {
   };
   const std::vector<Rigid3d> poses{right, moved({0.05, 0, 0}), moved({0, 0, -0.08}),
                                    moved({0, 0, 0.1}), moved({0, 0, 0.39})};
-  const std::vector<Compared> found = verifier.verify(poses, {.pixels = true, .equations = true});
+  const std::vector<Compared> found = verifier.verify(poses, {.pixels = true});
   EXPECT_GT(found[0].terms.supported, 0.97f);
   EXPECT_LT(found[0].terms.violated, 0.02f);
   EXPECT_GT(found[0].terms.normals, 0.9f);
@@ -142,8 +143,8 @@ TEST(Recognizer, OutlinesHoldWhatDepthsLetSlide) {
   Verifier verifier(context, scene, model, meshes, 0);
   Rigid3d pose{exp_rotation(Vec3d{0, 0, 0.04}), right.translation + Vec3d{0.008, -0.006, 0}};
   for (int round = 0; round < 4; ++round) {
-    const Compared found = verifier.verify(std::span(&pose, 1), {.equations = true})[0];
-    pose = outline_step(model, pose, found.equations);
+    const Compared found = verifier.verify(std::span(&pose, 1))[0];
+    pose = outline_step(model.view(), pose, found.equations);
   }
   // A pixel is 2 mm wide.
   EXPECT_LT(norm(pose.translation - right.translation), 0.002);

@@ -2,29 +2,22 @@
 #include "sextant/recognize/recognizer/scene.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "sextant/core/eigen3.h"
-#include "sextant/core/for_each.h"
-#include "sextant/core/random.h"
+#include "sextant/core/for_each/anywhere.h"
+#include "sextant/core/reduce/anywhere.h"
+#include "sextant/core/scan.h"
 #include "sextant/depth/deproject.h"
-#include "sextant/surface/noise/frame_noise.h"
+#include "sextant/recognize/recognizer/scene_math.h"
 #include "sextant/surface/normals.h"
 
 namespace sextant::detail::recognizer {
 
 namespace {
 
-constexpr float kSameSurface = 0.02f;  // share of the depth within which pixels are averaged
-constexpr float kPlaneSigmas = 4;      // off a plane within which a point belongs to it
-constexpr float kLeastPixels = 20;     // that an object is wide
-constexpr float kPlaneFloor_m = 0.006f;
-
-constexpr float kMostNoise = 0.06f;  // of an object's diameter, that its depths may err by
 // What sensors err by; a frame of nothing but clutter, or a rendered one, tells something else.
 constexpr float kLeastGrain_px = 2, kMostGrain_px = 16;
 constexpr float kLeastNoise_per_m = 3e-4f, kMostNoise_per_m = 5e-3f;
-
-bool is_depth(float z) { return std::isfinite(z) && z > 0; }
 
 float median_of(ImageView<const float> depth_m) {
   std::vector<float> values;
@@ -39,164 +32,136 @@ float median_of(ImageView<const float> depth_m) {
   return values[values.size() / 2];
 }
 
-/// The mean of a block's depths that lie on the surface of its median; NaN where fewer than half of
-/// the pixels were measured.
-float mean_of_block(ImageView<const float> depth_m, int u0, int v0, int side) {
-  float values[64];
-  int count = 0;
-  for (int v = v0; v < v0 + side; ++v) {
-    for (int u = u0; u < u0 + side; ++u) {
-      if (is_depth(depth_m(u, v))) values[count++] = depth_m(u, v);
-    }
+template <class T>
+void fit_image(const Context& context, int width, int height, Image<T>& image) {
+  if (image.width() == width && image.height() == height && image.device() == context.device()) {
+    return;
   }
-  if (2 * count < side * side) return NAN;
-  std::sort(values, values + count);
-  const float middle = values[count / 2];
-  float sum = 0;
-  int near = 0;
-  for (int i = 0; i < count; ++i) {
-    if (std::abs(values[i] - middle) > kSameSurface * middle) continue;
-    sum += values[i];
-    ++near;
-  }
-  return sum / static_cast<float>(near);
+  image = Image<T>(context, width, height);
 }
 
-struct Plane {
-  Vec3f normal;
-  float offset_m = 0;
-};
-
 /// Marks the pixels of the plane that holds most points, where it holds enough of them.
-void mark_dominant_plane(SceneFrame& scene, float share) {
-  constexpr int kTries = 300, kJudges = 3000;
-  const std::span<const Vec3f> points = scene.points.pixels().host();
-  const std::span<const Vec3f> normals = scene.normals.pixels().host();
-  std::vector<std::uint32_t> usable;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (is_finite(points[i]) && is_finite(normals[i]))
-      usable.push_back(static_cast<std::uint32_t>(i));
-  }
-  scene.on_plane.assign(points.size(), 0);
-  if (usable.size() < 100) return;
-  const auto draw = [&](std::uint64_t item, std::uint64_t number) {
-    return usable[Random{1, item}.below(static_cast<std::uint32_t>(usable.size()), number)];
-  };
-  std::vector<std::uint32_t> judges;
-  judges.reserve(kJudges);
-  for (int j = 0; j < kJudges; ++j) judges.push_back(draw(1, static_cast<std::uint64_t>(j)));
-  const auto reach = [&](float z) {
-    return std::max(kPlaneSigmas * scene.noise.sigma_m(z), kPlaneFloor_m);
-  };
-  const auto belongs = [&](std::size_t i, const Plane& plane) {
-    return std::abs(dot(plane.normal, points[i]) - plane.offset_m) < reach(points[i].z) &&
-           dot(plane.normal, normals[i]) > 0.9f;
-  };
-  Plane best;
-  int most = 0;
-  for (int t = 0; t < kTries; ++t) {
-    const std::uint32_t i = draw(0, static_cast<std::uint64_t>(t));
-    const Plane plane{normals[i], dot(normals[i], points[i])};
-    int count = 0;
-    for (const std::uint32_t j : judges) count += belongs(j, plane);
-    if (count > most) {
-      most = count;
-      best = plane;
-    }
-  }
+void mark_dominant_plane(const Context& context, SceneFrame& scene, float share,
+                         Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  const std::int64_t size = scene.points.pixels().size();
+  make_room(context, size, scene.on_plane);
+  const View<std::int32_t> before = workspace.take<std::int32_t>(context, size + 1);
+  const PlaneSearch search{scene.points.pixels().data(),
+                           scene.normals.pixels().data(),
+                           size,
+                           scene.noise,
+                           before.data,
+                           workspace.take<std::uint32_t>(context, size).data,
+                           workspace.take<std::uint32_t>(context, kPlaneJudges).data,
+                           workspace.take<std::int32_t>(context, kPlaneTries).data,
+                           workspace.take<Plane>(context, 1).data,
+                           scene.on_plane.data()};
+  for_each_anywhere(context, size + 1, MarkUsable{search});
+  exclusive_scan<std::int32_t>(context, before, before, workspace);
+  for_each_anywhere(context, size, ListUsable{search});
+  for_each_anywhere(context, kPlaneJudges, DrawJudge{search});
+  for_each_anywhere(context, kPlaneTries * CountTry::kParts, CountTry{search});
+  for_each_anywhere(context, 1, ChoosePlane{search});
+  const View<JudgeSum> held = workspace.take<JudgeSum>(context, 1);
+  const View<JudgeScatter> scatter = workspace.take<JudgeScatter>(context, 1);
   for (int refit = 0; refit < 3; ++refit) {
-    Vec3d mean{};
-    double held = 0;
-    for (const std::uint32_t j : judges) {
-      if (!belongs(j, best)) continue;
-      mean += cast<double>(points[j]);
-      ++held;
-    }
-    if (held < 3) return;
-    mean = mean / held;
-    Sym3d scatter{};
-    for (const std::uint32_t j : judges) {
-      if (!belongs(j, best)) continue;
-      scatter = scatter + outer(cast<double>(points[j]) - mean);
-    }
-    Vec3f normal = cast<float>(eigen_jacobi(scatter).vectors.row[0]);
-    if (dot(normal, best.normal) < 0) normal = -normal;
-    best = {normal, static_cast<float>(dot(cast<double>(normal), mean))};
+    transform_reduce_anywhere(context, kPlaneJudges, SumOfJudge{search}, AddJudges{}, JudgeSum{},
+                              held, workspace);
+    transform_reduce_anywhere(context, kPlaneJudges, ScatterOfJudge{search, held.data}, AddJudges{},
+                              JudgeScatter{}, scatter, workspace);
+    for_each_anywhere(context, 1, RefitPlane{search, held.data, scatter.data});
   }
-  std::size_t held = 0;
-  for (const std::uint32_t i : usable) held += belongs(i, best);
-  if (static_cast<float>(held) < share * static_cast<float>(usable.size())) return;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    // Its points count as the plane's whatever their normals: at rims these are mixtures.
-    scene.on_plane[i] = is_finite(points[i]) &&
-                        std::abs(dot(best.normal, points[i]) - best.offset_m) < reach(points[i].z);
-  }
+  const View<std::int32_t> all_held = workspace.take<std::int32_t>(context, 1);
+  transform_reduce_anywhere(context, size, IsHeld{search}, Add{}, std::int32_t{0}, all_held,
+                            workspace);
+  for_each_anywhere(context, size, MarkPlane{search, all_held.data, share});
 }
 
 /// The noise that the options give, or else the frame's own.
-DepthNoise noise_of(const Context& context, const SceneFrame& scene,
-                    const RecognizeOptions& options) {
+DepthNoise noise_of(const noise::FrameNoise& found, const RecognizeOptions& options) {
   DepthNoise result;
   result.floor_m = options.noise_floor_m;
-  Workspace workspace;
-  const noise::FrameNoise* found = noise::estimate_frame_noise(
-      context, scene.points, {.sigma_per_m = options.noise_per_m, .grain_px = 1}, workspace);
   for (int k = 0; k < noise::kDepthBins; ++k) {
     result.per_m[k] = options.noise_per_m > 0
                           ? options.noise_per_m
-                          : clamp(found->sigma_per_m[k], kLeastNoise_per_m, kMostNoise_per_m);
-    result.grain_px[k] = clamp(found->density_per_m[k] / max_of(found->sigma_per_m[k], 1e-9f),
+                          : clamp(found.sigma_per_m[k], kLeastNoise_per_m, kMostNoise_per_m);
+    result.grain_px[k] = clamp(found.density_per_m[k] / max_of(found.sigma_per_m[k], 1e-9f),
                                kLeastGrain_px, kMostGrain_px);
   }
   return result;
+}
+
+/// The given map on the context's device.
+ImageView<const float> given_there(const Context& context, ImageView<const float> depth_m,
+                                   SceneFrame& scene) {
+  if (context.is_cpu()) return depth_m;
+  if (scene.upload.size() != depth_m.pixels()) {
+    scene.upload = Buffer<float>::pinned(context, depth_m.pixels());
+  }
+  fit_image(context, depth_m.width, depth_m.height, scene.given_m);
+  const auto row_size = static_cast<std::size_t>(depth_m.width);
+  for (int v = 0; v < depth_m.height; ++v) {
+    std::memcpy(scene.upload.data() + static_cast<std::size_t>(v) * row_size, depth_m.row(v),
+                row_size * sizeof(float));
+  }
+  copy_async<float>(context, scene.upload, scene.given_m.pixels());
+  return scene.given_m;
 }
 
 }  // namespace
 
 SceneFrame prepare_scene(const Context& context, ImageView<const float> depth_m,
                          const Camera& camera, const RecognizeOptions& options) {
+  SceneFrame scene;
+  Workspace workspace;
+  prepare_scene_into(context, depth_m, camera, options, scene, workspace);
+  return scene;
+}
+
+void prepare_scene_into(const Context& context, ImageView<const float> depth_m,
+                        const Camera& camera, const RecognizeOptions& options, SceneFrame& scene,
+                        Workspace& workspace) {
   check_camera(camera);
   require(camera.distortion.is_zero(),
           "camera: has lens distortion; undistort the depth map first (sextant depth)");
-  require_same_size(context, depth_m, camera, "depth_m", "camera");
-  SceneFrame scene;
+  require_same_size(Context::cpu(1), depth_m, camera, "depth_m", "camera");
+  const Workspace::Scope scope(workspace);
+  const ImageView<const float> given_m = given_there(context, depth_m, scene);
   scene.given_width = depth_m.width;
   scene.median_depth_m = median_of(depth_m);
   const double native_m = scene.median_depth_m / camera.fx_px;
-  scene.averaged =
-      native_m > 0 ? clamp(static_cast<int>(std::lround(options.pitch_m / native_m)), 1, 8) : 1;
+  scene.averaged = native_m > 0 ? clamp(static_cast<int>(std::lround(options.pitch_m / native_m)),
+                                        1, kMostAveraged)
+                                : 1;
   const int side = scene.averaged;
-  const int width = depth_m.width / side, height = depth_m.height / side;
   // A block's centre lies at (side - 1) / 2 of its first pixel.
   const double shift = 0.5 * (side - 1);
-  scene.camera = cast<float>(Camera{width,
-                                    height,
-                                    camera.fx_px / side,
-                                    camera.fy_px / side,
-                                    (camera.cx_px - shift) / side,
-                                    (camera.cy_px - shift) / side,
-                                    {}});
-  scene.depth_m = Image<float>(context, width, height);
-  for_each_chunk(context, height, 8, [&](std::int64_t begin, std::int64_t end) {
-    for (int v = static_cast<int>(begin); v < end; ++v) {
-      for (int u = 0; u < width; ++u) {
-        const float z =
-            side == 1 ? depth_m(u, v) : mean_of_block(depth_m, u * side, v * side, side);
-        scene.depth_m(u, v) = is_depth(z) ? z : NAN;
-      }
-    }
-  });
-  for (const float z : scene.depth_m.pixels().host()) scene.measured += is_depth(z);
   Camera working = camera;
-  working.width = width;
-  working.height = height;
+  working.width = depth_m.width / side;
+  working.height = depth_m.height / side;
   working.fx_px /= side;
   working.fy_px /= side;
   working.cx_px = (camera.cx_px - shift) / side;
   working.cy_px = (camera.cy_px - shift) / side;
-  Cloud cloud = deproject(context, scene.depth_m, working);
-  scene.points = Image<Vec3f>(std::move(cloud.points), width, height);
-  scene.noise = noise_of(context, scene, options);
+  scene.camera = cast<float>(working);
+  fit_image(context, working.width, working.height, scene.depth_m);
+  fit_image(context, working.width, working.height, scene.points);
+  fit_image(context, working.width, working.height, scene.normals);
+  for_each_pixel_anywhere(context, working.width, working.height,
+                          AveragePixel{given_m, side, scene.depth_m});
+  deproject_into(context, scene.depth_m, working, scene.points.pixels());
+  const View<std::int32_t> measured = workspace.take<std::int32_t>(context, 1);
+  transform_reduce_anywhere(context, scene.depth_m.pixels().size(),
+                            IsMeasured{scene.depth_m.pixels().data()}, Add{}, std::int32_t{0},
+                            measured, workspace);
+  const noise::FrameNoise* found = noise::estimate_frame_noise(
+      context, scene.points, {.sigma_per_m = options.noise_per_m, .grain_px = 1}, workspace);
+  const View<FrameFacts> facts = workspace.take<FrameFacts>(context, 1);
+  for_each_anywhere(context, 1, GatherFacts{found, measured.data, facts.data});
+  const FrameFacts known = to_host(context, facts)[0];
+  scene.measured = known.measured;
+  scene.noise = noise_of(known.noise, options);
   const double pitch_m = native_m * side;
   NormalsOptions normals;
   normals.radius_px =
@@ -206,31 +171,23 @@ SceneFrame prepare_scene(const Context& context, ImageView<const float> depth_m,
   normals.depth_gate_m =
       std::max(2 * options.normal_radius_m, 6 * scene.noise.sigma_m(scene.median_depth_m));
   normals.relative_depth_gate = 0;
-  scene.normals = estimate_normals(context, scene.points, normals);
-  mark_dominant_plane(scene, options.plane_share);
-  return scene;
+  estimate_normals_into(context, scene.points, normals, scene.normals);
+  mark_dominant_plane(context, scene, options.plane_share, workspace);
 }
 
-bool is_proposing(const SceneFrame& scene, ImageView<const std::uint8_t> mask, int u, int v,
-                  float diameter_m) {
-  const auto pixel = static_cast<std::size_t>(v) * static_cast<std::size_t>(scene.camera.width) +
-                     static_cast<std::size_t>(u);
-  if (scene.on_plane[pixel] != 0) return false;
-  const float z = scene.depth_m(u, v);
-  if (!std::isfinite(z) || z > diameter_m * scene.camera.fx_px / kLeastPixels) return false;
-  if (mask.data && mask(u * scene.averaged, v * scene.averaged) == 0) return false;
-  return scene.noise.sigma_m(z) <= kMostNoise * diameter_m;
+int proposing_step(const SceneFrame& scene, float leaf_m) {
+  const float pitch_m = scene.median_depth_m / scene.camera.fx_px;
+  return clamp(static_cast<int>(leaf_m / (4 * std::max(pitch_m, 1e-9f))), 1, 8);
 }
 
 PointSamples sample_scene(const Context& context, const SceneFrame& scene,
                           ImageView<const std::uint8_t> mask, float leaf_m, float diameter_m) {
-  // Several pixels a leaf are enough to find what lies in it.
-  const float pitch_m = scene.median_depth_m / scene.camera.fx_px;
-  const int step = clamp(static_cast<int>(leaf_m / (4 * std::max(pitch_m, 1e-9f))), 1, 8);
+  const ProposingPixels pixels{scene.view(), scene.on_plane.data(), mask, scene.averaged};
+  const int step = proposing_step(scene, leaf_m);
   std::vector<Vec3f> p, n;
   for (int v = 0; v < scene.camera.height; v += step) {
     for (int u = 0; u < scene.camera.width; u += step) {
-      if (!is_proposing(scene, mask, u, v, diameter_m) || !is_finite(scene.normals(u, v))) continue;
+      if (!pixels.has(u, v, diameter_m)) continue;
       p.push_back(scene.points(u, v));
       n.push_back(scene.normals(u, v));
     }

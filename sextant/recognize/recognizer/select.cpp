@@ -2,8 +2,7 @@
 #include "sextant/recognize/recognizer/select.h"
 
 #include <algorithm>
-
-#include "sextant/recognize/recognizer/acceptance.h"
+#include <numeric>
 
 namespace sextant::detail::recognizer {
 
@@ -11,19 +10,7 @@ namespace {
 
 constexpr double kOverlap = 0.5;  // of a pose's pixels that a better one may explain
 
-// Of the noise, what a whole object errs by together: calibration bends depth maps smoothly.
-constexpr double kCommon = 0.15;
-
-/// The inverse of the information, where directions that nothing tells have the object's size, and
-/// what errs together.
-std::array<double, 36> covariance_of(const Model& model, const PoseEquations<double>& equations,
-                                     double sigma_m) {
-  const PoseDirections along = pose_directions(equations, 0.5 * model.diameter_m);
-  SymN<double, 6> c = pose_covariance(equations, along, 1, 1, 0, model.diameter_m);
-  for (int i = 0; i < 6; ++i) {
-    const double common = kCommon * sigma_m / (i < 3 ? 0.5 * model.diameter_m : 1.0);
-    c.at(i, i) += common * common;
-  }
+std::array<double, 36> full_matrix(const SymN<double, 6>& c) {
   std::array<double, 36> full{};
   for (int i = 0; i < 6; ++i) {
     for (int j = 0; j < 6; ++j) {
@@ -66,35 +53,39 @@ std::vector<std::int32_t> given_pixels(const SceneFrame& scene,
 
 }  // namespace
 
-Explanation explanation(const SceneFrame& scene, const Model& model, std::int32_t object_index,
-                        const Rigid3d& camera_from_object, Compared compared) {
-  const VerificationTerms& terms = compared.terms;
-  const Vec3d centre = camera_from_object * cast<double>(model.centre);
+Explanation explanation(const Model& model, const VerifiedPose& verified) {
   Explanation result;
   Detection& found = result.found;
   found.object = model.name;
-  found.object_index = object_index;
-  found.camera_from_object = camera_from_object;
-  found.score = probability(acceptance_logit(terms, model.level));
-  found.covariance =
-      covariance_of(model, compared.equations, scene.noise.sigma_m(static_cast<float>(centre.z)));
-  found.visible = terms.supported;
-  found.occluded = terms.occluded;
+  found.object_index = verified.object_index;
+  found.camera_from_object = verified.camera_from_object;
+  found.score = verified.score;
+  found.covariance = full_matrix(verified.covariance);
+  found.visible = verified.terms.supported;
+  found.occluded = verified.terms.occluded;
   found.symmetric = model.symmetries.size() > 1;
-  found.terms = terms;
-  result.pixels = std::move(compared.pixels);
+  found.terms = verified.terms;
   return result;
+}
+
+Detection rejection(const Model& model, const VerifiedPose& verified) {
+  Detection found = explanation(model, verified).found;
+  found.reason = reason_of(found.terms);
+  return found;
 }
 
 void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool,
             Recognition& recognition) {
-  std::stable_sort(pool.begin(), pool.end(), [](const Explanation& a, const Explanation& b) {
-    return a.found.score > b.found.score;
+  std::vector<std::size_t> order(pool.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return pool[a].found.score > pool[b].found.score;
   });
   std::vector<std::int32_t> owner(
       static_cast<std::size_t>(scene.camera.width) * static_cast<std::size_t>(scene.camera.height),
       -1);
-  for (Explanation& entry : pool) {
+  for (const std::size_t at : order) {
+    Explanation& entry = pool[at];
     Detection& found = entry.found;
     std::size_t taken = 0;
     std::int32_t by = -1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sextant/recognize/recognizer/compare.h"
 #include "sextant/recognize/recognizer/model.h"
+#include "sextant/recognize/recognizer/scene.h"
+#include "sextant/recognize/recognizer/verified_pose.h"
 
 namespace sextant::detail::recognizer {
 
@@ -12,9 +13,11 @@ struct Explanation {
   std::vector<std::int32_t> pixels;
 };
 
-/// What is told of a verified pose.
-Explanation explanation(const SceneFrame& scene, const Model& model, std::int32_t object_index,
-                        const Rigid3d& camera_from_object, Compared compared);
+/// What is told of a verified pose, without the pixels.
+Explanation explanation(const Model& model, const VerifiedPose& verified);
+
+/// A pose that is not sure enough, with the reason.
+Detection rejection(const Model& model, const VerifiedPose& verified);
 
 /// From the highest score down: what is sure enough and explains enough that nothing better does is
 /// a detection, the rest is rejected with the reason.

@@ -15,17 +15,11 @@ class Verifier {
   std::vector<Compared> verify(std::span<const Rigid3d> poses, const CompareWants& wants = {});
 
  private:
-  Crop crop_of(const Rigid3d& pose) const;
-  /// The deviation along the direction that the equations tell least, symmetries aside, over the
-  /// diameter.
-  float weakest(const PoseEquations<double>& equations) const;
-
   const Context& context_;
   const SceneFrame& scene_;
   const Model& model_;
   const RenderScene& meshes_;
   int mesh_;
-  float radius_m_;  ///< of a ball about the centre that holds the object
   Rendering rendering_;
   Workspace workspace_;
 };

@@ -272,24 +272,35 @@ struct ScreenPolygon {
   DepthPlane plane;
 };
 
-/// Brings triangles of every kind from the mesh to the screen.
+/// Brings triangles of every kind from the mesh to the screen of a view.
+struct ViewSetUp {
+  SceneView scene;
+  double near_m;
+  bool cull_back_faces;
+  int width, height;
+
+  SEXTANT_HD ScreenPolygon operator()(const Camera& camera, const Instance& instance,
+                                      std::uint32_t triangle) const {
+    ScreenPolygon polygon;
+    CameraTriangle corners;
+    if (!load_triangle(scene, instance, triangle, corners)) return polygon;
+    const Projection projection = project(camera, near_m, corners, polygon.points);
+    if (projection == Projection::kInvisible) return polygon;
+    const int count =
+        projection == Projection::kInside ? 3 : clip(camera, near_m, corners, polygon.points);
+    if (count == 0) return polygon;
+    polygon.box = pixel_box(polygon.points, count, width, height);
+    if (polygon.box.empty()) return polygon;
+    if (depth_plane(camera, near_m, cull_back_faces, corners, polygon.plane)) {
+      polygon.count = count;
+    }
+    return polygon;
+  }
+};
 SEXTANT_HD inline ScreenPolygon set_up(const RasterJob& job, const Instance& instance,
                                        std::uint32_t triangle) {
-  ScreenPolygon polygon;
-  CameraTriangle corners;
-  if (!load_triangle(job.scene, instance, triangle, corners)) return polygon;
-  const Camera& camera = camera_of(job, instance.view);
-  const Projection projection = project(camera, job.near_m, corners, polygon.points);
-  if (projection == Projection::kInvisible) return polygon;
-  const int count =
-      projection == Projection::kInside ? 3 : clip(camera, job.near_m, corners, polygon.points);
-  if (count == 0) return polygon;
-  polygon.box = pixel_box(polygon.points, count, job.width, job.height);
-  if (polygon.box.empty()) return polygon;
-  if (depth_plane(camera, job.near_m, job.cull_back_faces, corners, polygon.plane)) {
-    polygon.count = count;
-  }
-  return polygon;
+  return ViewSetUp{job.scene, job.near_m, job.cull_back_faces, job.width, job.height}(
+      camera_of(job, instance.view), instance, triangle);
 }
 
 }  // namespace sextant::detail::rasterize

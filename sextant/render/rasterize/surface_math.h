@@ -9,6 +9,15 @@
 
 namespace sextant::detail::rasterize {
 
+/// The unit normal of a triangle towards the camera; zero without area.
+SEXTANT_HD inline Vec3f facing_normal(const CameraTriangle& triangle) {
+  const Vec3d* c = triangle.corners;
+  const Vec3d n = cross(c[1] - c[0], c[2] - c[0]);
+  const double side = dot(n, c[0]) < 0 ? -1.0 : 1.0;
+  const double length = norm(n);
+  return length > 0 && std::isfinite(length) ? cast<float>(n * (-side / length)) : Vec3f{};
+}
+
 /// A triangle that some pixel shows, with what all its pixels have in common.
 struct VisibleTriangle {
   const Instance* instance = nullptr;
@@ -32,8 +41,7 @@ SEXTANT_HD inline VisibleTriangle visible_triangle(const RasterJob& job, std::ui
   const Vec3d n = cross(c[1] - c[0], c[2] - c[0]);
   const double side = dot(n, c[0]) < 0 ? -1.0 : 1.0;
   for (int i = 0; i < 3; ++i) visible.opposite[i] = cross(c[(i + 1) % 3], c[(i + 2) % 3]) * side;
-  const double length = norm(n);
-  if (length > 0 && std::isfinite(length)) visible.facing = cast<float>(n * (-side / length));
+  visible.facing = facing_normal(loaded);
   return visible;
 }
 

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/recognize/recognizer/batch.h"
+
+#include <algorithm>
+
+#include "sextant/core/for_each/anywhere.h"
+#include "sextant/recognize/recognizer/batch_math.h"
+#include "sextant/recognize/recognizer/compare.h"
+#include "sextant/recognize/recognizer/propose.h"
+#include "sextant/recognize/recognizer/refine_batch.h"
+#include "sextant/recognize/recognizer/select.h"
+
+namespace sextant::detail::recognizer {
+
+namespace {
+
+/// One frame on its way through the stages.
+struct Stages {
+  const Context& context;
+  const RecognizeOptions& options;
+  const ModelSet& models;
+  FrameView frame;
+  Workspace& workspace;
+
+  template <class T>
+  View<T> take(std::int64_t count) const {
+    return workspace.take<T>(context, count);
+  }
+
+  /// Refined poses that differ.
+  PoseList refine(const Proposals& proposals, View<Rigid3d> candidates) const {
+    const View<Rigid3d> refined = take<Rigid3d>(proposals.starts.size);
+    refine_all(context, frame, models.views, proposals.starts, proposals.counts, proposals.slots,
+               refined, workspace);
+    const Clusters distinct = take_clusters(context, models.size(), proposals.slots, workspace);
+    cluster_refined(context, models.views, {refined.data, proposals.counts.data, proposals.slots},
+                    {kTwinShare, least_trace(kTwinAngle_rad)}, distinct);
+    for_each_anywhere(context, candidates.size,
+                      GatherCandidate{refined.data, distinct, candidates.data});
+    return {candidates.data, candidates.size, proposals.slots,
+            proposals.slots, distinct.counts, nullptr};
+  }
+
+  void verify(const PoseList& list, View<Verdict> verdicts) const {
+    const Workspace::Scope scope(workspace);
+    const VerifyJob job{frame, models.views.data(), list, take<CompareSums>(list.size).data,
+                        nullptr};
+    verify_all(context, models.meshes, job, workspace);
+    for_each_anywhere(context, list.size, Judge{job, verdicts.data});
+  }
+
+  /// The order of the candidates, from the highest odds down.
+  void rank(const PoseList& list, View<const Verdict> verdicts, View<std::int32_t> order) const {
+    for_each_anywhere(context, list.size, RankCandidate{list, verdicts.data, order.data});
+  }
+
+  /// Moves the best candidates so that their outlines meet the edges of the measured surface, as
+  /// far as their score grows.
+  void fit_outlines(const PoseList& list, View<Rigid3d> candidates, View<Verdict> verdicts,
+                    View<const std::int32_t> order) const {
+    const std::int32_t each = min_of(options.polished, list.slots);
+    if (each == 0) return;
+    const std::int64_t places = models.size() * each;
+    const View<Verdict> moved = take<Verdict>(places);
+    const Moving moving{list, order.data, each, take<Rigid3d>(places).data, moved.data};
+    for_each_anywhere(context, places, BeginMoving{moving, verdicts.data});
+    for (int round = 0; round < kOutlineRounds; ++round) {
+      for_each_anywhere(context, places, MoveOutline{moving, models.views.data()});
+      verify(moving.list(models.size()), moved);
+      for_each_anywhere(context, places, KeepBetter{moving, candidates.data, verdicts.data});
+    }
+  }
+
+  /// What is told of the best candidates, from the highest score down; equal ones by object.
+  std::vector<const VerifiedPose*> tell(const PoseList& list, View<const Verdict> verdicts,
+                                        View<const std::int32_t> order,
+                                        Buffer<VerifiedPose>& told) const {
+    const auto each = min_of(static_cast<std::int32_t>(kMostRejected), list.slots);
+    const View<VerifiedPose> verified = take<VerifiedPose>(models.size() * each);
+    for_each_anywhere(context, verified.size,
+                      TellVerified{frame, models.views.data(), list, order.data, verdicts.data,
+                                   each, verified.data});
+    if (told.size() != verified.size) told = Buffer<VerifiedPose>::pinned(context, verified.size);
+    copy<VerifiedPose>(context, verified, told);
+    std::vector<const VerifiedPose*> sorted;
+    sorted.reserve(static_cast<std::size_t>(told.size()));
+    for (const VerifiedPose& pose : told.host()) {
+      if (pose.object_index >= 0) sorted.push_back(&pose);
+    }
+    std::stable_sort(
+        sorted.begin(), sorted.end(),
+        [](const VerifiedPose* a, const VerifiedPose* b) { return a->score > b->score; });
+    return sorted;
+  }
+
+  /// The pixels that each pose supports.
+  std::vector<std::vector<std::int32_t>> pixels(std::span<const VerifiedPose* const> of,
+                                                std::span<const Model> host_models) const {
+    std::vector<Rigid3d> poses;
+    std::vector<std::int32_t> objects;
+    for (const VerifiedPose* pose : of) {
+      poses.push_back(pose->camera_from_object);
+      objects.push_back(pose->object_index);
+    }
+    const auto size = static_cast<std::int64_t>(of.size());
+    const View<Rigid3d> poses_there = take<Rigid3d>(size);
+    const View<std::int32_t> objects_there = take<std::int32_t>(size);
+    copy<Rigid3d>(context, view_of(std::as_const(poses)), poses_there);
+    copy<std::int32_t>(context, view_of(std::as_const(objects)), objects_there);
+    const View<std::uint32_t> masks = take<std::uint32_t>(size * kMaskWords);
+    verify_all(context, models.meshes,
+               {frame,
+                models.views.data(),
+                {poses_there.data, size, 1, 1, nullptr, objects_there.data},
+                take<CompareSums>(size).data,
+                masks.data},
+               workspace);
+    const std::vector<std::uint32_t> words = to_host(context, masks);
+    std::vector<std::vector<std::int32_t>> result;
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      const Model& model = host_models[static_cast<std::size_t>(objects[i])];
+      result.push_back(supported_pixels(frame.camera, crop_of(frame.camera, model.view(), poses[i]),
+                                        words.data() + i * kMaskWords));
+    }
+    return result;
+  }
+};
+
+void add_to_trace(const Context& context, View<const Rigid3d> poses,
+                  View<const std::int32_t> counts, std::int32_t slots,
+                  std::vector<ObjectPose>& trace) {
+  const std::vector<Rigid3d> all = to_host(context, poses);
+  const std::vector<std::int32_t> of_object = to_host(context, counts);
+  for (std::size_t m = 0; m < of_object.size(); ++m) {
+    const std::size_t first = m * static_cast<std::size_t>(slots);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(of_object[m]); ++k) {
+      trace.push_back({static_cast<std::int32_t>(m), all[first + k]});
+    }
+  }
+}
+std::vector<Rigid3d> doubles(const std::vector<Rigid3f>& poses) {
+  std::vector<Rigid3d> result;
+  result.reserve(poses.size());
+  for (const Rigid3f& pose : poses) result.push_back(cast<double>(pose));
+  return result;
+}
+
+}  // namespace
+
+BatchRecognizer::BatchRecognizer(const Context& context, std::span<const Model> models,
+                                 const RecognizeOptions& options)
+    : context_(context), options_(options), models_(make_model_set(context, models)) {}
+
+ImageView<const std::uint8_t> BatchRecognizer::mask_there(ImageView<const std::uint8_t> mask) {
+  if (!mask.data || context_.is_cpu()) return mask;
+  std::vector<std::uint8_t> rows;
+  rows.reserve(static_cast<std::size_t>(mask.pixels()));
+  for (int v = 0; v < mask.height; ++v) {
+    rows.insert(rows.end(), mask.row(v), mask.row(v) + mask.width);
+  }
+  make_room(context_, mask.pixels(), mask_);
+  copy<std::uint8_t>(context_, view_of(std::as_const(rows)),
+                     mask_.view().subview(0, mask.pixels()));
+  return {mask_.data(), mask.width, mask.height, mask.width, context_.device()};
+}
+
+Recognition BatchRecognizer::recognize(std::span<const Model> models,
+                                       ImageView<const float> depth_m, const Camera& camera,
+                                       const RecognizeHints& hints, RecognitionTrace* trace) {
+  Recognition recognition;
+  StepClock clock(context_, recognition.times);
+  const Workspace::Scope scope(workspace_);
+  prepare_scene_into(context_, depth_m, camera, options_, scene_, workspace_);
+  clock.stop("prepare");
+  if (scene_.measured < 100 || models.empty()) return recognition;
+  if (hints.budget_ms > 0 && clock.total_ms() > hints.budget_ms) {
+    recognition.complete = false;
+    return recognition;
+  }
+  const Stages stages{context_, options_, models_, scene_.view(), workspace_};
+  const Proposals proposals = propose_all(context_, models_, scene_, mask_there(hints.mask),
+                                          hints.poses, options_, clock, workspace_);
+  const View<Rigid3d> candidates = stages.take<Rigid3d>(proposals.starts.size);
+  const PoseList list = stages.refine(proposals, candidates);
+  clock.stop("refine");
+  if (trace) {
+    const std::vector<Rigid3d> starts = doubles(to_host(context_, proposals.starts));
+    add_to_trace(Context::cpu(1), view_of(starts), view_of(to_host(context_, proposals.counts)),
+                 list.slots, trace->voted);
+    add_to_trace(context_, candidates,
+                 View<const std::int32_t>{list.counts, models_.size(), context_.device()},
+                 list.slots, trace->refined);
+  }
+  const View<Verdict> verdicts = stages.take<Verdict>(candidates.size);
+  const View<std::int32_t> order = stages.take<std::int32_t>(candidates.size);
+  stages.verify(list, verdicts);
+  stages.rank(list, verdicts, order);
+  clock.stop("verify");
+  stages.fit_outlines(list, candidates, verdicts, order);
+  stages.rank(list, verdicts, order);
+  clock.stop("polish");
+  const std::vector<const VerifiedPose*> told = stages.tell(list, verdicts, order, told_);
+  const auto model_of = [&](const VerifiedPose& pose) -> const Model& {
+    return models[static_cast<std::size_t>(pose.object_index)];
+  };
+  // Pixels are asked for where they decide: of what is sure enough.
+  const auto unsure = std::find_if(told.begin(), told.end(), [&](const VerifiedPose* pose) {
+    return !(pose->score >= options_.accept);
+  });
+  const std::span sure(told.begin(), unsure);
+  std::vector<Explanation> pool;
+  std::vector<std::vector<std::int32_t>> pixels = stages.pixels(sure, models);
+  for (std::size_t i = 0; i < sure.size(); ++i) {
+    pool.push_back(explanation(model_of(*sure[i]), *sure[i]));
+    pool.back().pixels = std::move(pixels[i]);
+  }
+  recognition.rejected.reserve(told.size());
+  select(scene_, options_.accept, std::move(pool), recognition);
+  for (auto pose = unsure; pose != told.end(); ++pose) {
+    recognition.rejected.push_back(rejection(model_of(**pose), **pose));
+  }
+  clock.stop("select");
+  return recognition;
+}
+
+}  // namespace sextant::detail::recognizer

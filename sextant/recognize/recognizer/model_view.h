@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/core/rigid3.h"
+
+namespace sextant::detail::recognizer {
+
+/// An object as loops over its samples and symmetries see it, on either device.
+struct ModelView {
+  float diameter_m = 0;
+  float leaf_m = 0;
+  float radius_m = 0;  ///< of a ball about the centre that holds the render mesh
+  float shift_m = 0;   ///< that a symmetry moves the centre by at most
+  Vec3f centre;
+  double level = 0;  ///< how like it clutter looks (acceptance.h)
+  std::int32_t free_turns = 0;
+  std::int32_t samples = 0;
+  std::int32_t motions = 0;
+  const Vec3f* points = nullptr;
+  const Vec3f* normals = nullptr;
+  const Rigid3f* symmetries = nullptr;  ///< with the identity
+};
+
+}  // namespace sextant::detail::recognizer

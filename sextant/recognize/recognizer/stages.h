@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+namespace sextant::detail::recognizer {
+
+// How many poses of an object go from stage to stage, and which of them count as one.
+
+inline constexpr float kClusterShare = 0.1f;       ///< of the diameter: votes within are one pose
+inline constexpr float kClusterAngle_rad = 0.26f;  ///< 15°
+inline constexpr float kTwinShare = 0.03f;         ///< ... within which refined poses are one
+inline constexpr float kTwinAngle_rad = 0.09f;     ///< 5°
+inline constexpr int kCoarseStep = 4;              ///< of the samples, every so many judge a vote
+/// With the best of these agreements, and at least an eighth of all, are clustered.
+inline constexpr std::size_t kLeastVotes = 3000;
+inline constexpr std::size_t kVotesShare = 8;
+inline constexpr int kOutlineRounds = 4;
+inline constexpr std::size_t kMostRejected = 50;  ///< that are told of an object
+
+/// Of the poses that are refined, those that agree best; the rest have the most votes.
+inline constexpr std::size_t by_agreement(std::size_t refined) { return refined * 2 / 3; }
+
+}  // namespace sextant::detail::recognizer

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/pose/point_to_plane.h"
+#include "sextant/recognize/recognizer/acceptance.h"
+#include "sextant/recognize/recognizer/frame.h"
+#include "sextant/recognize/recognizer/model_view.h"
+
+namespace sextant::detail::recognizer {
+
+/// A pose with all that is told of it but the pixels.
+struct VerifiedPose {
+  std::int32_t object_index = -1;  ///< -1 for none
+  Rigid3d camera_from_object;
+  double score = 0;
+  SymN<double, 6> covariance;
+  VerificationTerms terms;
+};
+
+/// The inverse of the information, where directions that nothing tells have the object's size, and
+/// what errs together. `sigma_m` is the noise at the object.
+SEXTANT_HD inline SymN<double, 6> covariance_of(const ModelView& model,
+                                                const PoseEquations<double>& equations,
+                                                double sigma_m) {
+  // Of the noise, what a whole object errs by together: calibration bends depth maps smoothly.
+  constexpr double kCommon = 0.15;
+  const auto diameter = static_cast<double>(model.diameter_m);
+  const PoseDirections along = pose_directions(equations, 0.5 * diameter);
+  SymN<double, 6> c = pose_covariance(equations, along, 1, 1, 0, diameter);
+  for (int i = 0; i < 6; ++i) {
+    const double common = kCommon * sigma_m / (i < 3 ? 0.5 * diameter : 1.0);
+    c.at(i, i) += common * common;
+  }
+  return c;
+}
+
+SEXTANT_HD inline VerifiedPose verified_pose(const DepthNoise& noise, const ModelView& model,
+                                             std::int32_t object_index, const Rigid3d& pose,
+                                             const VerificationTerms& terms,
+                                             const PoseEquations<double>& equations) {
+  const Vec3d centre = pose * cast<double>(model.centre);
+  const auto sigma_m = static_cast<double>(noise.sigma_m(static_cast<float>(centre.z)));
+  return {object_index, pose, probability(acceptance_logit(terms, model.level)),
+          covariance_of(model, equations, sigma_m), terms};
+}
+
+}  // namespace sextant::detail::recognizer
