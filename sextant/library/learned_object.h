@@ -57,8 +57,8 @@ struct LearnedAppearance {
   Buffer<std::uint8_t> descriptors;  ///< 128 bytes a point
 };
 
-/// What comparisons with frames of clutter said of the poses that looked most like the object though
-/// it was not there: how easily other things pass for it.
+/// What comparisons with frames of clutter said of the poses that looked most like the object
+/// though it was not there: how easily other things pass for it.
 struct LearnedLookalikes {
   int length = 0;       ///< numbers of a pose
   int frame_poses = 0;  ///< poses of a frame, the best first

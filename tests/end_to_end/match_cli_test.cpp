@@ -28,8 +28,8 @@ class MatchCli : public testing::CommandLine {
 };
 
 TEST_F(MatchCli, FindsAnObjectInAMovedCopyOfItself) {
-  const Outcome learned =
-      run("learn objects.sxt " + names_[0] + ".ply " + names_[1] + ".ply --views 4 --clutter-frames 0");
+  const Outcome learned = run("learn objects.sxt " + names_[0] + ".ply " + names_[1] +
+                              ".ply --views 4 --clutter-frames 0");
   ASSERT_EQ(learned.status, 0) << learned.err;
   TriangleMesh mesh = read_geometry(folder_ / (names_[0] + ".ply"));
   const Vec3f by{0.3f, -0.1f, 0.9f};
