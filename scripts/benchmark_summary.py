@@ -112,6 +112,12 @@ def figures_of(entry, kinds):
             loaded_peer("OpenCV"), find("quiet", "open3d", "peer", smallest=True)]
 
 
+def day_of(result):
+    """When it was measured; of older results only the day of their commit is known."""
+    day = result.get("date") or result.get("commit_date")
+    return f" of {day}" if day else ""
+
+
 def summary(results, number):
     """The table, and the list of what its letters stand for."""
     kinds = sources(results)
@@ -124,10 +130,10 @@ def summary(results, number):
                 cells.append(NOTHING)
                 continue
             value, result = figure
-            origin = (result["device"], str(result["commit"]))
+            origin = (result["device"], str(result["commit"]), day_of(result))
             letter = letters.setdefault(origin, chr(ord("a") + len(letters)))
             cells.append(f"{number(value)} <sup>{letter}</sup>")
         lines.append("| " + " | ".join([entry["title"], *cells]) + " |")
-    notes = "; ".join(f"{letter}: {device}, commit {commit}"
-                      for (device, commit), letter in letters.items())
+    notes = "; ".join(f"{letter}: {device}, commit {commit}{day}"
+                      for (device, commit, day), letter in letters.items())
     return "\n".join(lines) + "\n\n" + f"{notes}. A dash: not measured, or the peer has none."

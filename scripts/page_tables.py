@@ -170,6 +170,45 @@ def learned(results, number):
     return table(head, lines) + source(result)
 
 
+def hidden(results, number):
+    """Toys found on tables, by what hides of them and by what proposed their poses."""
+    result = latest(results, "tensor-occlusion")
+    rates, counts, others = {}, {}, []
+    for row in result["rows"]:
+        found = re.fullmatch(r"toys hidden (.*), found by (.*)", row["what"])
+        count = re.fullmatch(r"toys hidden (.*)", row["what"])
+        if found:
+            rates.setdefault(found[1], {})[found[2]] = f"{row['ours']:.0f}"
+        elif count:
+            counts[count[1]] = f"{row['ours']:.0f}"
+        else:
+            paper = "" if row["paper"] is None else f", {number(row['paper'])} in the paper"
+            others.append(f"{row['what']}: {number(row['ours'])} {row['unit']}".strip() + paper)
+    sources = list(next(iter(rates.values())))
+    lines = [[hides, counts[hides]] + [own[name] for name in sources]
+             for hides, own in rates.items()]
+    return (table(["hidden", "toys"] + [f"{name}, %" for name in sources], lines) + "\n" +
+            "\n".join(f"- {other}" for other in others) + "\n" + source(result))
+
+
+def recognition_times(results, number):
+    """Milliseconds of the steps of recognition, by what proposed poses."""
+    result = latest(results, "recognition-time")
+    cells, papers = {}, {}
+    for row in result["rows"]:
+        match = re.fullmatch(r"(?:step )?(.*), by (.*)", row["what"])
+        if not match:
+            continue
+        what, sources = match.groups()
+        what += f" [{row['unit']}]"
+        cells.setdefault(what, {})[sources] = number(row["ours"])
+        papers[what] = number(row["paper"])
+    columns = list(dict.fromkeys(name for own in cells.values() for name in own))
+    lines = [[what, papers[what]] + [own.get(name, "") for name in columns]
+             for what, own in cells.items()]
+    return table(["", "paper"] + columns, lines) + source(result)
+
+
 PAGE_TABLES = {
     "faces": ("docs/segment.md", faces),
     "segment-speed": ("docs/segment.md", segment_speed),
@@ -177,6 +216,8 @@ PAGE_TABLES = {
     "learn-captured": ("docs/learn.md", learned),
     "curvature-accuracy": ("docs/curvature_command.md", accuracy),
     "curvature-correspondence": ("docs/curvature_command.md", correspondence),
+    "tensor-occlusion": ("docs/recognition.md", hidden),
+    "recognition-time": ("docs/recognition.md", recognition_times),
 }
 
 

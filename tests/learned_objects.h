@@ -192,6 +192,7 @@ inline LearnedObject make_learned_object(const std::string& name, std::uint64_t 
   }
   object.appearance.points = learned::buffer_of(features);
   object.appearance.descriptors = learned::buffer_of(descriptors);
+  object.lookalikes = {5, 2, learned::buffer_of(std::vector<float>(3 * 2 * 5, 0.25f))};
   return object;
 }
 

@@ -106,6 +106,9 @@ inline void expect_same_object(const LearnedObject& a, const LearnedObject& b) {
   learned::expect_same(a.tensors, b.tensors);
   learned::expect_same_bits(a.appearance.points, b.appearance.points, "features");
   learned::expect_same_bits(a.appearance.descriptors, b.appearance.descriptors, "descriptors");
+  EXPECT_EQ(a.lookalikes.length, b.lookalikes.length);
+  EXPECT_EQ(a.lookalikes.frame_poses, b.lookalikes.frame_poses);
+  learned::expect_same_bits(a.lookalikes.terms, b.lookalikes.terms, "lookalikes");
 }
 
 }  // namespace sextant::testing

@@ -186,6 +186,20 @@ void run(const AlignCommand& command) {
   print_result(command.common, result);
 }
 
+/// Hands what is said of depth maps to the inputs that are some.
+void share_options(const CLI::App& flags, AlignCommand& command) {
+  bool some = false;
+  for (SurfaceInput* input : {&command.source, &command.target}) {
+    const bool depth = kind_of_content(input->file) == FileKind::kImage;
+    input->camera = depth ? command.camera : "";
+    input->unit_m = command.unit_m;
+    input->filter = command.filter && depth;
+    some |= depth;
+  }
+  if (some) return;
+  refuse_flags_for_input(flags, {"--camera", "--filter"}, "no input is a depth map");
+}
+
 }  // namespace
 
 void add_align(CLI::App& app) {
@@ -221,17 +235,12 @@ void add_align(CLI::App& app) {
       refuse_flags(*command, flags_of<DescriptorAlignmentOptions>("global"),
                    "it is for --global alone");
     }
-    for (SurfaceInput* input : {&state->source, &state->target}) {
-      const bool depth = !state->camera.empty() && kind_of_content(input->file) == FileKind::kImage;
-      input->camera = depth ? state->camera : "";
-      input->unit_m = state->unit_m;
-      input->filter = state->filter && depth;
-    }
     check_files({{"source", state->source.file},
                  {"target", state->target.file},
                  {"--camera", state->camera},
                  {"--guess", state->guess}},
                 {{"--output", state->output, kCloudFiles}});
+    share_options(*command, *state);
     run(*state);
   });
 }

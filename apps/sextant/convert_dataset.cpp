@@ -88,9 +88,19 @@ void add_borrowed_objects(const std::vector<fs::path>& folders, DatasetWriter& w
   }
 }
 
+/// Sets that were written among those that are read would be read the next time.
+void require_outside(const fs::path& root, const fs::path& output) {
+  const fs::path inner = fs::weakly_canonical(output), outer = fs::weakly_canonical(root);
+  const auto [end_of_root, at] =
+      std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
+  require(end_of_root != outer.end(), output.string(), ": lies in ", root.string(),
+          ", whose files are to stay as they are; name a folder beside it");
+}
+
 void run(const ConvertDatasetCommand& command) {
   const Context context = context_for(command.common);
   require(fs::is_directory(command.root), command.root, ": is no folder");
+  require_outside(command.root, command.output);
   const std::vector<fs::path> folders = folders_under(command.root);
   std::map<std::string, std::unique_ptr<DatasetWriter>> writers;
   {

@@ -14,6 +14,7 @@
 #include "apps/sextant/eval/set_images.h"
 #include "apps/sextant/eval/set_models.h"
 #include "apps/sextant/eval/summary.h"
+#include "apps/sextant/recognize/known_objects.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/options_json.h"
@@ -287,6 +288,7 @@ void add_library(CLI::App& command, RecognizeSet& recognize) {
       ->check(within<int>({1, 1024}))
       ->capture_default_str();
   add_flags(command, recognize.options);
+  check_sources_flag(command);
 }
 
 /// Poses come from a file or from a library.
@@ -348,6 +350,12 @@ void add_eval(CLI::App& app) {
       state->own_criterion |= is_given(*command, flag);
     }
     check_source(*command, *state);
+    if (state->judge.criterion.measure == PoseMeasure::kDistanceAndAngle) {
+      refuse_flags(*command, {"--share"}, "it belongs to --measure add, add-s and mssd");
+    } else {
+      refuse_flags(*command, {"--distance-m", "--angle-rad"},
+                   "it belongs to --measure distance-and-angle");
+    }
     if (state->truth == "given") {
       refuse_flags(*command, flags_of<RefineTruthOptions>("refine"),
                    "it belongs to --truth refined");

@@ -17,6 +17,7 @@
 #include "sextant/io/sha256.h"
 #include "sextant/learn/learn.h"
 #include "sextant/learn/learn_views.h"
+#include "sextant/recognize/lookalikes.h"
 
 namespace sextant::app {
 
@@ -33,6 +34,28 @@ struct LearnCommand {
   LearnMeshOptions options;
   ReconstructOptions reconstruct;
   ViewsFolderOptions folder;
+  int clutter_frames = 16;
+};
+
+/// Frames of clutter, made once for all objects of one size.
+class Clutter {
+ public:
+  Clutter(const Context& context, int frames) : context_(context), frames_(frames) {}
+
+  std::span<const ClutterFrame> of_size(double diameter_m) {
+    const double scale = clutter_scale(diameter_m);
+    if (scale != scale_) {
+      made_ = make_clutter(context_, frames_, scale);
+      scale_ = scale;
+    }
+    return made_;
+  }
+
+ private:
+  const Context& context_;
+  int frames_;
+  double scale_ = 0;
+  std::vector<ClutterFrame> made_;
 };
 
 /// Shows one line for each step of learning an object.
@@ -91,9 +114,9 @@ std::string sha256_of_folder(const std::filesystem::path& folder) {
   return sum.hex();
 }
 
-LearnedObject learn_input(const Context& context, const LearnCommand& command,
-                          const LearnInput& input, const Camera& camera,
-                          const LearnProgress& progress) {
+LearnedObject learn_surface(const Context& context, const LearnCommand& command,
+                            const LearnInput& input, const Camera& camera,
+                            const LearnProgress& progress) {
   if (input.kind == LearnInput::Kind::kViews) {
     ReconstructOptions reconstruct = command.reconstruct;
     reconstruct.seed = static_cast<std::uint32_t>(command.options.seed);
@@ -110,6 +133,18 @@ LearnedObject learn_input(const Context& context, const LearnCommand& command,
   return object;
 }
 
+LearnedObject learn_input(const Context& context, const LearnCommand& command,
+                          const LearnInput& input, const Camera& camera,
+                          const LearnProgress& progress, Clutter& clutter) {
+  LearnedObject object = learn_surface(context, command, input, camera, progress);
+  if (command.clutter_frames > 0) {
+    report(progress, "lookalikes", 0, command.clutter_frames);
+    object.lookalikes =
+        find_lookalikes(context, object, clutter.of_size(object.diameter_m), progress);
+  }
+  return object;
+}
+
 void check_usage(const CLI::App& flags, const LearnCommand& command) {
   if (is_given(flags, "--device") && command.common.device.rfind("cuda", 0) == 0) {
     throw CLI::ValidationError("--device",
@@ -119,6 +154,9 @@ void check_usage(const CLI::App& flags, const LearnCommand& command) {
   if (command.units.diameter_m > 0 && !command.units.unit.empty()) {
     throw CLI::ValidationError("--unit",
                                "has no effect: --diameter-m says how large the object is");
+  }
+  if (!command.options.noise) {
+    refuse_flags(flags, {"--sensor"}, "it names the noise of --noise");
   }
   if (!command.units.unit.empty() && command.units.unit != "auto") {
     try {
@@ -192,13 +230,14 @@ void run(const CLI::App& flags, const LearnCommand& command) {
   refuse_what_has_no_effect(flags, inputs);
   Result result;
   result.document = {{"library", command.library}, {"objects", nlohmann::json::array()}};
+  Clutter clutter(context, command.clutter_frames);
   for (const LearnInput& input : inputs) {
     const auto start = std::chrono::steady_clock::now();
     LearnedObject object;
     {
       LearnBars bars(input.name);
       try {
-        object = learn_input(context, command, input, camera, bars.callback());
+        object = learn_input(context, command, input, camera, bars.callback(), clutter);
       } catch (const Cancelled&) {
         throw;
       } catch (const Error& error) {
@@ -274,6 +313,12 @@ void add_learn(CLI::App& app) {
       ->check(within<double>({kSmallestObject_m, kLargestObject_m}));
   command->add_option("--camera", state->camera,
                       "camera.json of the sensor that will look for them; else a Kinect's");
+  command
+      ->add_option("--clutter-frames", state->clutter_frames,
+                   "frames of other things that the object is looked for in, to know what passes "
+                   "for it; 0 leaves that out")
+      ->check(within<int>({0, 1000}))
+      ->capture_default_str();
   command->add_flag("--replace", state->replace, "learn objects anew that the library has already");
   add_flags(*command, state->options);
   add_flags(*command, state->reconstruct, "reconstruct", {"seed"});

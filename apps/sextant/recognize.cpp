@@ -10,10 +10,12 @@
 #include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/command/progress_bar.h"
+#include "apps/sextant/command/streams.h"
 #include "apps/sextant/recognize/found.h"
 #include "apps/sextant/recognize/frames.h"
 #include "apps/sextant/recognize/known_objects.h"
 #include "apps/sextant/recognize/overlay.h"
+#include "apps/sextant/recognize/scale.h"
 #include "apps/sextant/recognize/truth.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/io/image_file.h"
@@ -103,19 +105,33 @@ struct Finder {
   std::optional<std::vector<TrueObject>> truth;
 };
 
-Result recognize_frame(const Finder& finder, const Job& job, const Progress& progress) {
-  const RecognizeCommand& command = finder.command;
+/// A frame, and how long it took to read it.
+struct ReadFrame {
+  SeenFrame seen;
+  double ms = 0;
+};
+
+ReadFrame read_noting(const Finder& finder, const Job& job) {
+  const ElapsedLine line("reading");
   const auto start = std::chrono::steady_clock::now();
-  const SeenFrame frame = read_frame(command.input, job.frame);
-  const std::chrono::duration<double, std::milli> reading =
-      std::chrono::steady_clock::now() - start;
+  SeenFrame frame = read_frame(finder.command.input, job.frame);
+  const std::string doubt = doubt_scale(frame, finder.objects);
+  if (!doubt.empty()) note(fmt::format("{}: {}", job.frame.file, doubt));
+  const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+  return {std::move(frame), taken.count()};
+}
+
+Result recognize_frame(const Finder& finder, const Job& job, const ReadFrame& read,
+                       const Progress& progress) {
+  const RecognizeCommand& command = finder.command;
+  const SeenFrame& frame = read.seen;
   RecognizeHints hints;
   hints.budget_ms = command.budget_ms;
   Recognition found = finder.recognizer.recognize(frame.depth_m, frame.camera, hints, progress);
   if (!found.complete) {
     note(fmt::format("{}: the time was over before every object was looked for", job.frame.file));
   }
-  found.times.insert(found.times.begin(), {"read", reading.count()});
+  found.times.insert(found.times.begin(), {"read", read.ms});
   Result result;
   result.document = found_to_json(job.frame.file, finder.device, frame, found, command.explain);
   result.text = found_to_text(job.frame.file, frame, found, command.explain);
@@ -131,7 +147,8 @@ Result recognize_frame(const Finder& finder, const Job& job, const Progress& pro
   return result;
 }
 
-/// A frame that fails does not stop the others.
+/// A frame that fails does not stop the others. What people read is printed frame by frame, so that
+/// Ctrl-C leaves what was found.
 void recognize_all(const Finder& finder, const std::vector<Job>& jobs) {
   const RecognizeCommand& command = finder.command;
   Result result;
@@ -143,9 +160,11 @@ void recognize_all(const Finder& finder, const std::vector<Job>& jobs) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       report(progress, static_cast<std::int64_t>(i), static_cast<std::int64_t>(jobs.size()));
       try {
-        Result told = recognize_frame(finder, jobs[i], {});
+        Result told = recognize_frame(finder, jobs[i], read_noting(finder, jobs[i]), {});
         result.document["frames"].push_back(std::move(told.document));
-        result.text += told.text;
+        if (command.common.json) continue;
+        erase_progress();
+        print(told.text);
       } catch (const Cancelled&) {
         throw;
       } catch (const Error& error) {
@@ -156,12 +175,16 @@ void recognize_all(const Finder& finder, const std::vector<Job>& jobs) {
       }
     }
   }
-  print_result(command.common, result);
+  if (command.common.json) print_result(command.common, result);
   require(failures == 0, failures, " of ", jobs.size(), " frames could not be looked at");
 }
 
 void run(const RecognizeCommand& command) {
-  const Context context = context_for(command.common);
+  const PoseSources sources = pose_sources(command.options.sources);
+  CommonOptions common = command.common;
+  // Descriptors propose poses on the CPU alone.
+  if (common.device == "best" && (sources.tensors || sources.shot)) common.device = "cpu";
+  const Context context = context_for(common);
   const Library is_there(command.library, LibraryAccess::kRead);
   const FrameList list = list_frames(command.input);
   const std::vector<Job> jobs = plan(command, list);
@@ -170,7 +193,7 @@ void run(const RecognizeCommand& command) {
   std::optional<std::vector<TrueObject>> truth;
   if (!command.truth.empty()) truth = read_truth(command.truth);
   const std::vector<LearnedObject> objects =
-      load_known_objects(Context::cpu(), command.library, command.only);
+      load_known_objects(Context::cpu(), command.library, command.options, command.only);
   std::optional<Finder> finder;
   try {
     const ElapsedLine line("preparing objects");
@@ -185,9 +208,10 @@ void run(const RecognizeCommand& command) {
   }
   if (list.several) return recognize_all(*finder, jobs);
   Result result;
+  const ReadFrame frame = read_noting(*finder, jobs[0]);
   {
     ProgressBar bar("recognising", {"objects", 1});
-    result = recognize_frame(*finder, jobs[0], bar.callback());
+    result = recognize_frame(*finder, jobs[0], frame, bar.callback());
   }
   print_result(command.common, result);
 }
@@ -243,6 +267,7 @@ void add_recognize(CLI::App& app) {
       ->expected(3)
       ->check(within<double>({-1e9, 1e9}));
   add_flags(*command, state->options);
+  check_sources_flag(*command);
   command->callback([state, command] {
     check_usage(*command, *state);
     run(*state);

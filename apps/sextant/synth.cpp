@@ -241,8 +241,14 @@ void resolve_noise(const CLI::App& command, SynthCommand& state) {
 /// Refuses the flags of other scenes than the one that is made.
 void check_usage(const CLI::App& command, const SynthCommand& state) {
   if (state.list) {
-    refuse_flags(command, {"--output", "--scene", "--noise", "--meshes", "--bop"},
-                 "--list makes no scene");
+    std::vector<std::string> others{"--output", "--scene",    "--seed",        "--noise",
+                                    "--meshes", "--bop",      "--frames",      "--strangers",
+                                    "--size-m", "--tilt-rad", "--depth-unit-m"};
+    for (const auto& flags : {flags_of<TableSceneOptions>(), flags_of<SensorNoiseOptions>(),
+                              flags_of<PhotoNoiseOptions>()}) {
+      others.insert(others.end(), flags.begin(), flags.end());
+    }
+    refuse_flags(command, others, "--list makes no scene");
     return;
   }
   if (state.output.empty()) throw CLI::RequiredError("--output");
@@ -282,6 +288,7 @@ void add_synth(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--output", state->output, "folder for the files; made when missing");
   command->add_option("--seed", state->seed, "another number is another scene and other noise")
+      ->check(within<std::uint64_t>({0, 1e19}))
       ->capture_default_str();
   std::vector<std::string> models{"none"};
   for (const Choice<SensorModel>& choice : kSensorModels) models.emplace_back(choice.name);

@@ -3,9 +3,10 @@
 // what the verification says of every pose, right and wrong: what fit_terms fits the score to.
 //
 //   recognition_terms [--workers N] [--half even|odd|all] [--most N] [--terms FILE] [--verbose]
-//                     SET[=LIBRARY]...
+//                     [--lookalikes FILE] [--sources point-pairs,tensors,shot] SET[=LIBRARY]...
 //
-// Without a library the models of the set are taken as they are.
+// Without a library the models of the set are taken as they are, without descriptors, and their
+// lookalikes looked for.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -25,6 +26,7 @@
 #include "sextant/io/json_file.h"
 #include "sextant/io/ply.h"
 #include "sextant/library/library.h"
+#include "sextant/recognize/lookalikes.h"
 #include "sextant/recognize/recognizer.h"
 
 using namespace sextant;
@@ -32,12 +34,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr int kClutterFrames = 16;  // as `sextant learn` takes
+
+constexpr VerificationTerms kNoTerms;
+
 struct Arguments {
   int workers = 2;
   std::string half = "all";
   int most = 1 << 30;
-  std::string terms;
-  std::string only;
+  std::string terms, lookalikes;
+  RecognizeOptions options;
   std::vector<std::pair<fs::path, fs::path>> sets;
   bool verbose = false;
 };
@@ -115,6 +121,19 @@ std::vector<LearnedObject> objects_of(const Set& set, const fs::path& folder) {
   return objects;
 }
 
+/// A line for every pose of clutter.
+void write_lookalikes(Set& set, const LearnedObject& object, std::ostream& out) {
+  const LearnedLookalikes& found = object.lookalikes;
+  for (std::int64_t i = 0; i < found.terms.size(); i += found.length) {
+    const float* terms = found.terms.data() + i;
+    if (std::isnan(*terms)) continue;
+    out << set.name << ',' << set.names[object.bop_id] << ','
+        << i / (found.length * found.frame_poses);
+    for (int k = 0; k < found.length; ++k) out << ',' << terms[k];
+    out << '\n';
+  }
+}
+
 struct Truth {
   int object = 0;
   Rigid3d pose;
@@ -136,8 +155,10 @@ int main(int argc, char** argv) {
       arguments.most = std::atoi(next().c_str());
     else if (word == "--terms")
       arguments.terms = next();
-    else if (word == "--only")
-      arguments.only = next();
+    else if (word == "--lookalikes")
+      arguments.lookalikes = next();
+    else if (word == "--sources")
+      arguments.options.sources = next();
     else if (word == "--verbose")
       arguments.verbose = true;
     else {
@@ -151,10 +172,18 @@ int main(int argc, char** argv) {
     table.open(arguments.terms);
     table
         << "set,scene,image,object,name,label,error,unlisted,accepted,score,visible,x,y,z,diameter";
-    for_each_term(VerificationTerms{}, [&](const char* name, float) { table << ',' << name; });
+    for_each_term(kNoTerms, [&](const char* name, float) { table << ',' << name; });
     table << '\n';
   }
+  std::ofstream lookalikes;
+  if (!arguments.lookalikes.empty()) {
+    lookalikes.open(arguments.lookalikes);
+    lookalikes << "set,name,frame";
+    for_each_term(kNoTerms, [&](const char* name, float) { lookalikes << ',' << name; });
+    lookalikes << '\n';
+  }
   const Context side_by_side = Context::cpu(arguments.workers);
+  std::vector<ClutterFrame> clutter;
   std::map<std::string, Tally> tallies;
   std::mutex mutex;
   for (const auto& [folder, library_file] : arguments.sets) {
@@ -162,16 +191,23 @@ int main(int argc, char** argv) {
     std::vector<LearnedObject> objects;
     if (library_file.empty()) {
       objects = objects_of(set, folder);
+      if (clutter.empty()) clutter = make_clutter(side_by_side, kClutterFrames);
+      for_each_chunk(side_by_side, std::ssize(objects), 1, [&](std::int64_t i, std::int64_t) {
+        LearnedObject& object = objects[static_cast<std::size_t>(i)];
+        object.lookalikes = find_lookalikes(Context::cpu(1), object, clutter);
+      });
     } else {
-      ObjectParts parts = ObjectParts::none();
-      parts.mesh = parts.samples = true;
       Library(library_file, LibraryAccess::kRead)
-          .load_all(side_by_side, parts, {{}, [&](std::int64_t, LearnedObject object) {
-                                            objects.push_back(std::move(object));
-                                          }});
+          .load_all(side_by_side, parts_to_recognize(arguments.options),
+                    {{}, [&](std::int64_t, LearnedObject object) {
+                       objects.push_back(std::move(object));
+                     }});
     }
     for (const LearnedObject& object : objects) set.object_ids.push_back(object.bop_id);
-    const Recognizer recognizer(Context::cpu(1), objects);
+    for (const LearnedObject& object : objects) {
+      write_lookalikes(set, object, lookalikes);
+    }
+    const Recognizer recognizer(Context::cpu(1), objects, arguments.options);
     struct Frame {
       const BopScene* scene;
       const BopImage* image;

@@ -21,6 +21,9 @@ struct ViewTensorOptions {
   float least_angle_rad = 0.34906585f;  ///< between the normals of a pair (20°)
   float filter_resolutions = 5.0f;      ///< radius of the bilateral filter; 0 for none
   float normal_resolutions = 7.0f;      ///< radius of the window that a normal is estimated from
+  /// How far apart the corners of the triangles are whose areas are added up. Where bins are large,
+  /// fewer triangles tell the same: the time of a tensor falls with the square of this.
+  float mesh_resolutions = 1.0f;
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
@@ -39,6 +42,8 @@ struct ViewTensorOptions {
           "radius of the bilateral filter; 0 for none", Range{0, 1e6});
     visit("normal_resolutions", self.normal_resolutions, "radius of the window of a normal",
           Range{0, 1e6});
+    visit("mesh_resolutions", self.mesh_resolutions, "distance of the corners of triangles",
+          Range{1e-3, 1e6});
   }
 };
 
@@ -51,7 +56,9 @@ ViewTensorOptions paper_view_tensors();
 /// Windows have the size that the options say in metres, at the median depth of the view, as far as
 /// the filter (15 pixels) and the normals (1 to 10) go. Where pixels lie closer than two
 /// thirds of a resolution, only every second, third … row and column is kept after filtering, so
-/// that pairs (14 pixels) reach as far. An empty view makes an empty surface. Waits for the device.
+/// that pairs (14 pixels) reach as far. Where mesh_resolutions asks for fewer points, rows and
+/// columns are left out once more after normals are known. An empty view makes an empty surface.
+/// Waits for the device.
 Surface view_surface(const Context& context, ImageView<const float> depth_m, const Camera& camera,
                      const ViewTensorOptions& options = {});
 

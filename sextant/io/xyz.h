@@ -19,9 +19,11 @@ namespace sextant {
 /// may be the number of points, or the names of the columns (x y z among them; a comment before the
 /// numbers serves too). Without names, the columns behind x y z are taken for what their numbers
 /// are: three that make vectors of length 1 for normals, three from 0 to 255 without fractions or
-/// from 0 to 1 for colours, others for attributes column_4, column_5 and so on. Attributes are
-/// integers of 32 bits where all their numbers are, else doubles. Points are about an origin where
-/// floats cannot hold them (Cloud::origin_m).
+/// from 0 to 1 for colours, others for attributes column_4, column_5 and so on. Where four columns
+/// could hold colours, the last three do (scanners write intensity, red, green, blue), unless the
+/// last is an opacity that is the same for all in a file that does not begin with the number of
+/// points. Attributes are integers of 32 bits where all their numbers are, else doubles. Points are
+/// about an origin where floats cannot hold them (Cloud::origin_m).
 Cloud read_xyz(const std::filesystem::path& path, const ReadOptions& options = {});
 /// The same from memory; `name` stands for the file in messages.
 Cloud read_xyz(std::span<const std::byte> file, const std::string& name,

@@ -57,6 +57,14 @@ struct LearnedAppearance {
   Buffer<std::uint8_t> descriptors;  ///< 128 bytes a point
 };
 
+/// What comparisons with frames of clutter said of the poses that looked most like the object
+/// though it was not there: how easily other things pass for it.
+struct LearnedLookalikes {
+  int length = 0;       ///< numbers of a pose
+  int frame_poses = 0;  ///< poses of a frame, the best first
+  Buffer<float> terms;  ///< frames × frame_poses × length; NaN where a frame has fewer poses
+};
+
 /// What a library knows of one object, in host memory. Parts that were not learned are empty. The
 /// object's frame is that of the file or views it came from, in metres.
 struct LearnedObject {
@@ -72,6 +80,7 @@ struct LearnedObject {
   LearnedShot shot;
   LearnedTensors tensors;
   LearnedAppearance appearance;
+  LearnedLookalikes lookalikes;
 };
 
 }  // namespace sextant

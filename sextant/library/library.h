@@ -28,8 +28,9 @@ struct ObjectParts {
   bool shot = true;
   bool tensors = true;
   bool appearance = true;
+  bool lookalikes = true;
 
-  static ObjectParts none() { return {false, false, false, false, false, false}; }
+  static ObjectParts none() { return {false, false, false, false, false, false, false}; }
 };
 
 /// How much a library knows of an object, without its parts. A number is 0 where that part was not
@@ -56,6 +57,7 @@ struct ObjectEntry {
   int tensor_bins = 0;
   float tensor_resolution_m = 0;
   std::int64_t appearance = 0;    ///< points with a descriptor
+  std::int64_t lookalikes = 0;    ///< poses of clutter
   std::int64_t stored_bytes = 0;  ///< what its parts take in the file
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 #include "sextant/library/library.h"
 
 namespace sextant {
@@ -89,5 +91,9 @@ inline ObjectParts parts_to_match() { return {.mesh = false}; }
 ResidentLibrary load_resident(const Context& context, const Library& library,
                               const ObjectParts& parts = parts_to_match(),
                               const Progress& progress = {});
+
+/// The same of objects in host memory, which may go away afterwards.
+ResidentLibrary make_resident(const Context& context, std::span<const LearnedObject> objects,
+                              const ObjectParts& parts = parts_to_match());
 
 }  // namespace sextant

@@ -5,22 +5,35 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/core/options.h"
 #include "sextant/core/progress.h"
-#include "sextant/library/learned_object.h"
+#include "sextant/library/library.h"
 
 namespace sextant {
+
+/// What proposes poses; all are compared with the frame in the same way.
+struct PoseSources {
+  bool point_pairs = false;  ///< votes of pairs of points
+  bool tensors = false;      ///< tensors of the frame that resemble those of an object's views
+  bool shot = false;         ///< SHOT of the frame that resembles that of an object
+};
+
+/// "point-pairs", "tensors" and "shot", those that are wanted, with commas between them. Throws
+/// Error for other words and for none.
+PoseSources pose_sources(std::string_view words);
 
 /// How objects are looked for. Lengths are shares of an object's diameter or multiples of the
 /// sensor's noise, so that one setting serves small and large objects.
 struct RecognizeOptions {
-  float accept = 0.5f;             ///< least score of a detection
-  float noise_per_m = 0;           ///< the sensor's deviation of 1/z; 0 finds it in the frame
-  float noise_floor_m = 0.0005f;   ///< what its depth errs by even when near
-  float pitch_m = 0.0012f;         ///< finer maps are averaged to pixels of about this size
-  float normal_radius_m = 0.008f;  ///< of the plane that is fitted for a normal
+  std::string sources = "point-pairs";  ///< what proposes poses, as pose_sources reads it
+  float accept = 0.5f;                  ///< least score of a detection
+  float noise_per_m = 0;                ///< the sensor's deviation of 1/z; 0 finds it in the frame
+  float noise_floor_m = 0.0005f;        ///< what its depth errs by even when near
+  float pitch_m = 0.0012f;              ///< finer maps are averaged to pixels of about this size
+  float normal_radius_m = 0.008f;       ///< of the plane that is fitted for a normal
   float plane_share = 0.3f;  ///< of the points that one plane must hold to be left out of votes
   int reference_step = 8;    ///< of the sampled points every so many propose poses
   int clusters = 1500;       ///< of an object's poses that are compared with the frame
@@ -29,6 +42,7 @@ struct RecognizeOptions {
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
+    visit("sources", self.sources, "what proposes poses: any of point-pairs,tensors,shot");
     visit("accept", self.accept, "least score of a detection", Range{0, 1});
     visit("noise_per_m", self.noise_per_m,
           "deviation of 1/z of the sensor; 0 finds it in the frame", Range{0, 0.1});
@@ -47,6 +61,9 @@ struct RecognizeOptions {
           Range{0, 10000});
   }
 };
+
+/// What a recogniser with these options needs of the objects of a library.
+ObjectParts parts_to_recognize(const RecognizeOptions& options = {});
 
 /// What comparing the rendered object with the frame says. Shares lie in [0, 1].
 struct VerificationTerms {
@@ -78,9 +95,10 @@ struct VerificationTerms {
   float weakest = 1;      ///< deviation along the direction that is known least, over the diameter
 };
 
-/// Calls visit(name, value) for each term.
-template <class Visitor>
-void for_each_term(const VerificationTerms& t, Visitor&& visit) {
+/// Calls visit(name, value) for each term, whose values may be changed where the terms may.
+template <class Terms, class Visitor>
+requires std::same_as<std::remove_const_t<Terms>, VerificationTerms>
+constexpr void for_each_term(Terms& t, Visitor&& visit) {
   visit("pixels", t.pixels);
   visit("supported", t.supported);
   visit("violated", t.violated);

@@ -92,6 +92,36 @@ TEST_F(DepthInputCli, AUnitThatIsGivenIsTakenWithARemark) {
   EXPECT_EQ(run("depth depth.png --unit-m 0.001 --picture seen.png").err, "");
 }
 
+/// Ten times too far or too near is within what depth can be; the noise tells.
+TEST_F(DepthInputCli, AUnitTenTimesTooLargeOrSmallIsDoubted) {
+  ASSERT_EQ(run("synth --scene table --noise kinect --seed 3 --output s").status, 0);
+  std::ifstream file(folder_ / "s/camera.json");
+  nlohmann::json camera = nlohmann::json::parse(file);
+  ASSERT_EQ(camera.at("depth_scale"), 1.0);
+  const std::string command = "normals s/depth.png -o n.ply --json --camera ";
+  EXPECT_EQ(run(command + "s/camera.json").err, "");
+  for (const double scale : {10.0, 0.1}) {
+    camera["depth_scale"] = scale;
+    write("wrong.json", camera.dump());
+    const Outcome doubted = run(command + "wrong.json");
+    ASSERT_EQ(doubted.status, 0) << doubted.err;
+    EXPECT_TRUE(mentions(doubted.err, "s/depth.png: its median depth is "));
+    EXPECT_TRUE(mentions(doubted.err, "(wrong.json), but its noise is that of a sensor at 0."));
+    EXPECT_TRUE(mentions(doubted.err, "if a step is 0.001 m, pass --unit-m 0.001"));
+    EXPECT_EQ(nlohmann::json::parse(doubted.out).at("notes").size(), 1u);
+    // Who gives the unit is believed.
+    EXPECT_EQ(run(command + "wrong.json --unit-m " + std::to_string(0.001 * scale)).err, "");
+  }
+}
+
+TEST_F(DepthInputCli, ACameraOfAnotherResolutionIsDoubted) {
+  write("twice.json", R"({"fx": 120, "fy": 120, "cx": 63.5, "cy": 47.5})");
+  const Outcome outcome = run("normals depth.png --camera twice.json -o n.ply");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(mentions(outcome.err, "twice.json: its principal point (63.5, 47.5) lies outside"));
+  EXPECT_EQ(run("normals depth.png --camera camera.json -o n.ply").err, "");
+}
+
 TEST_F(DepthInputCli, InfoDoubtsWhatIsHardToBelieve) {
   EXPECT_EQ(info("depth.png").at("believable"), true);
   EXPECT_EQ(info("depth.png --unit-m 1").at("believable"), false);

@@ -179,6 +179,20 @@ TEST_F(EvalCli, ConvertDatasetWrongUsage) {
   const testing::Outcome empty = run("convert-dataset set out");
   EXPECT_EQ(empty.status, 1);
   EXPECT_TRUE(testing::mentions(empty.err, "--list"));
+  // The sets that are read stay as they are.
+  for (const char* inside : {"set", "set/../set/new", "./set/new/deep"}) {
+    const testing::Outcome refused = run(std::string("convert-dataset set ") + inside);
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_TRUE(testing::mentions(refused.err, "lies in set"));
+    EXPECT_FALSE(fs::exists(folder_ / "set/new"));
+  }
+}
+
+TEST_F(EvalCli, RefusesLimitsOfAnotherMeasure) {
+  const std::string command = "eval set --results ours.csv --out r ";
+  EXPECT_EQ(run(command + "--distance-m 0.1").status, 2);
+  EXPECT_EQ(run(command + "--measure mssd --angle-rad 0.1").status, 2);
+  EXPECT_EQ(run(command + "--measure distance-and-angle --share 0.1").status, 2);
 }
 
 }  // namespace

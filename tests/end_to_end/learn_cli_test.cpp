@@ -22,7 +22,7 @@ using nlohmann::json;
 using testing::Outcome;
 using testing::text_of;
 
-constexpr const char* kQuick = " --views 6 --tensors-per-view 10 ";
+constexpr const char* kQuick = " --views 6 --tensors-per-view 10 --clutter-frames 1 ";
 
 class LearnCli : public testing::CommandLine {
  protected:
@@ -184,6 +184,9 @@ TEST_F(LearnCli, RefusesWhatIsNoObject) {
   EXPECT_TRUE(has(refusal("objects.sxt empty.ply"), "empty.ply"));
   EXPECT_TRUE(has(refusal("objects.sxt tortoise.ply --device cuda", 2), "--device"));
   EXPECT_TRUE(has(refusal("tortoise.ply tortoise.ply", 2), "same file"));
+  EXPECT_TRUE(has(refusal("objects.sxt tortoise.ply --no-noise --sensor realsense", 2), "--noise"));
+  std::filesystem::copy(folder_ / "tortoise.ply", folder_ / "b\xe9te.ply");  // Latin-1
+  EXPECT_TRUE(has(refusal("objects.sxt b*te.ply"), "--name gives it another name"));
   EXPECT_NE(refusal("nowhere/objects.sxt tortoise.ply"), "");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "objects.sxt"));
   // A good file beside a bad one: nothing is begun.
@@ -234,8 +237,9 @@ TEST_F(LearnCli, LearnsRealModelsInOneCommandEach) {
            {"visp_rbt/models", "", 2}}) {
     SCOPED_TRACE(real.files);
     std::filesystem::remove(folder_ / "real.sxt");
-    const Outcome outcome = run("learn real.sxt" + under(real.files) + " " + real.options +
-                                " --views 4 --tensors-per-view 5 --symmetries=false --json");
+    const Outcome outcome =
+        run("learn real.sxt" + under(real.files) + " " + real.options +
+            " --views 4 --tensors-per-view 5 --symmetries=false --clutter-frames 0 --json");
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const json document = json::parse(outcome.out);
     ASSERT_EQ(document.at("objects").size(), real.objects);

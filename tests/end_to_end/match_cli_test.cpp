@@ -28,8 +28,8 @@ class MatchCli : public testing::CommandLine {
 };
 
 TEST_F(MatchCli, FindsAnObjectInAMovedCopyOfItself) {
-  const Outcome learned =
-      run("learn objects.sxt " + names_[0] + ".ply " + names_[1] + ".ply --views 4");
+  const Outcome learned = run("learn objects.sxt " + names_[0] + ".ply " + names_[1] +
+                              ".ply --views 4 --clutter-frames 0");
   ASSERT_EQ(learned.status, 0) << learned.err;
   TriangleMesh mesh = read_geometry(folder_ / (names_[0] + ".ply"));
   const Vec3f by{0.3f, -0.1f, 0.9f};
@@ -66,7 +66,7 @@ TEST_F(MatchCli, FindsAnObjectInAMovedCopyOfItself) {
 }
 
 TEST_F(MatchCli, SaysWhyNothingCanBeCompared) {
-  ASSERT_EQ(run("learn objects.sxt " + names_[0] + ".ply --views 4").status, 0);
+  ASSERT_EQ(run("learn objects.sxt " + names_[0] + ".ply --views 4 --clutter-frames 0").status, 0);
   // Points a metre apart have no neighbours within a radius of SHOT.
   std::vector<Vec3f> points;
   for (int i = 0; i < 64; ++i) {

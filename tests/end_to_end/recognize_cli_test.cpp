@@ -131,7 +131,7 @@ TEST_F(RecognizeCli, FindsAToyInADepthMap) {
   const json found = recognized(
       "depth.png --camera camera.json --explain --overlay found.png --segment found.ply");
   EXPECT_EQ(keys_of(found), (std::set<std::string>{"frame", "device", "times_ms", "detections",
-                                                   "rejected", "overlay", "segment"}));
+                                                   "rejected", "depth", "overlay", "segment"}));
   EXPECT_EQ(found.at("frame"), "depth.png");
   EXPECT_EQ(found.at("device"), "cpu");
   EXPECT_GT(found.at("times_ms").at("vote").get<double>(), 0);
@@ -305,6 +305,37 @@ TEST_F(RecognizeCli, SaysWhatIsWrongBeforeItWorks) {
   library.put(toys()[0]);
   library.remove(kNames[0]);
   expect_refused("empty.sxt " + with_camera, "no objects");
+}
+
+TEST_F(RecognizeCli, SaysHowFarTheFrameIsAndDoubtsAnotherScale) {
+  const json right = recognized("depth.png --camera camera.json");
+  EXPECT_EQ(right.at("depth").at("unit_m"), kUnit_m);
+  EXPECT_EQ(right.at("depth").at("unit_from"), "camera.json");
+  EXPECT_NEAR(right.at("depth").at("median_m").get<double>(), 1, 1e-3);
+  EXPECT_FALSE(right.contains("notes"));
+  // A hundred times too far the toys are specks, and a hundred times too near they fill the
+  // picture.
+  const Outcome far = recognize("depth.png --camera camera.json --unit-m 0.01");
+  EXPECT_EQ(far.status, 0);
+  EXPECT_TRUE(testing::mentions(far.out, "median 100.000 m, 0.01 m a step (--unit-m)"));
+  EXPECT_TRUE(testing::mentions(far.err, "pixels wide; is the unit of the file right"));
+  const Outcome near = recognize("depth.png --camera camera.json --unit-m 0.000001");
+  EXPECT_TRUE(testing::mentions(near.err, "the smallest object"));
+}
+
+/// Ctrl-C in the third of many frames leaves what was found in the first two.
+TEST_F(RecognizeCli, AStopKeepsWhatWasFound) {
+  fs::create_directories(folder_ / "frames");
+  for (int i = 0; i < 300; ++i) {
+    fs::create_symlink("../depth.png", folder_ / ("frames/" + std::to_string(1000 + i) + ".png"));
+  }
+  EXPECT_EQ(shell("(\"$SEXTANT\" recognize objects.sxt frames --camera camera.json" + kQuick +
+                  " >found.txt 2>err.txt & p=$!; until grep -q 1001.png found.txt; do sleep 0.05; "
+                  "done; kill -INT $p; wait $p)"),
+            130);
+  const std::string found = testing::text_of(folder_ / "found.txt");
+  EXPECT_TRUE(testing::mentions(found, "frames/1000.png: 1 found"));
+  EXPECT_FALSE(found.find("frames/1299.png") != std::string::npos);
 }
 
 TEST_F(RecognizeCli, NothingIsFoundWhereNothingIs) {

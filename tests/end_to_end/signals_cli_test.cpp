@@ -88,6 +88,19 @@ TEST_F(SignalsCli, ComputingStopsAtOnce) {
   }
 }
 
+TEST_F(SignalsCli, EveryLongCommandStopsAtOnce) {
+  testing::write_slow_cloud(folder_ / "slow.ply");
+  for (const char* command :
+       {"curvature slow.ply -o out.ply", "segment slow.ply -o out.ply", "align slow.ply slow.ply",
+        "describe slow.ply -o out.sxd", "learn objects.sxt slow.ply", "synth --bop --output set",
+        "reproduce curvature-noise"}) {
+    SCOPED_TRACE(command);
+    expect_ended_by(SIGINT, interrupted(command, SIGINT, after_s(0.4)));
+    EXPECT_FALSE(has_temporary());
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "out.ply"));
+  }
+}
+
 TEST_F(SignalsCli, WritingLeavesTheOldFileAndNoOther) {
   testing::write_slow_cloud(folder_ / "slow.ply");
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {

@@ -87,15 +87,22 @@ TEST_F(StreamsCli, NamesInOtherEncodingsDoNotBreakJson) {
 }
 
 TEST_F(StreamsCli, HelpFitsAHundredColumns) {
-  for (const char* command : {"", "devices", "info", "convert", "synth", "depth", "normals",
-                              "curvature", "mesh", "segment", "describe", "reproduce"}) {
-    std::istringstream help(run(std::string(command) + " --help").out);
+  // A command names those below it under "Subcommands:", a word at the start of each line.
+  std::vector<std::string> commands{""};
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const std::string command = commands[i];
+    std::istringstream help(run(command + " --help").out);
     int lines = 0;
+    bool lists = false;
     for (std::string line; std::getline(help, line); ++lines) {
       EXPECT_LE(line.size(), 100u) << command << ": " << line;
+      if (line == "Subcommands:" || line.empty()) lists = !line.empty();
+      const bool names_one = lists && line.starts_with("  ") && line.size() > 2 && line[2] != ' ';
+      if (names_one) commands.push_back(command + " " + line.substr(2, line.find(' ', 2) - 2));
     }
     EXPECT_GT(lines, 10) << command;
   }
+  EXPECT_GE(commands.size(), 24u);  // with the five of `library`
 }
 
 TEST_F(StreamsCli, ADeviceThatIsNotThereIsNamedInTheUsersWords) {

@@ -38,6 +38,7 @@ LearnedObject small_object() {
   tensors.set.values = copy(cpu, std::vector<float>{0.5f, 0.25f});
   object.appearance.points = copy(cpu, std::vector<Vec3f>(1));
   object.appearance.descriptors = copy(cpu, std::vector<std::uint8_t>(128, 7));
+  object.lookalikes = {2, 1, copy(cpu, std::vector<float>{0.5f, NAN})};
   return object;
 }
 

@@ -59,7 +59,9 @@ class FlagAdder {
   }
   void operator()(std::string_view name, bool& field, std::string_view help) const {
     if (is_left_out(name)) return;
-    command_.add_flag(flag(name), field, std::string(help));
+    // What is on by default needs a flag that turns it off.
+    const std::string off = field ? ",!--no-" + flag(name).substr(2) : "";
+    command_.add_flag(flag(name) + off, field, std::string(help) + (field ? " (on)" : ""));
   }
   void operator()(std::string_view name, std::string& field, std::string_view help) const {
     if (is_left_out(name)) return;

@@ -164,7 +164,8 @@ std::vector<RecognizedImage> recognize_set(const RecognizeSet& what,
                                            std::span<const int> set_objects,
                                            const fs::path& folder) {
   const Context context = Context::cpu(what.workers > 1 ? 1 : what.threads);
-  const std::vector<LearnedObject> objects = load_known_objects(context, what.library);
+  const std::vector<LearnedObject> objects =
+      load_known_objects(context, what.library, what.options);
   check_numbers(what, objects, set_objects);
   RecognizedImages store(folder / "recognized.jsonl");
   const std::string all_images =

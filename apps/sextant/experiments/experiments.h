@@ -28,6 +28,8 @@ std::vector<measure::Row> voting_clouds(const Context& context);
 std::vector<measure::Row> tensor_speed(const Context& context);
 std::vector<measure::Row> tensor_matching(const Context& context);
 std::vector<measure::Row> tensor_recognition(const Context& context);
+std::vector<measure::Row> tensor_occlusion(const Context& context);
+std::vector<measure::Row> recognition_time(const Context& context);
 std::vector<measure::Row> shot_speed(const Context& context);
 std::vector<measure::Row> shot_descriptiveness(const Context& context);
 std::vector<measure::Row> curvature_accuracy(const Context& context);

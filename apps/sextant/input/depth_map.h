@@ -14,11 +14,15 @@ namespace sextant::app {
 struct DepthMap {
   Image<float> depth_m;
   std::optional<CameraFile> camera;
+  double unit_m = 0;      ///< metres per step of the file
+  std::string unit_from;  ///< who says so: "--unit-m", the name of the camera file, or "usual"
 };
 
 /// Reads a depth map once, from front to back, and its camera where that is not empty. The unit is
 /// `unit_m` if that is positive, else what the camera file says, else that of the format, and only
-/// the first is taken without a median that is believable; then a remark on stderr must do.
+/// the first is taken without a median that is believable; then a remark on stderr must do. Remarks
+/// also doubt a unit of a file that the map's noise speaks against (surface/depth_unit.h), and a
+/// camera that looks past its image.
 /// `disparity` takes the numbers of the file as they are.
 DepthMap read_depth_map(const std::string& file, const std::string& camera, double unit_m,
                         bool disparity = false);

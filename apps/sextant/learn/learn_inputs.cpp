@@ -167,7 +167,13 @@ std::vector<LearnInput> find_learn_inputs(const std::vector<std::string>& words,
   }
   std::map<std::string, fs::path> taken;
   for (const LearnInput& input : inputs) {
-    check_object_name(input.name);
+    try {
+      check_object_name(input.name);
+    } catch (const Error& error) {
+      if (!name.empty()) throw;
+      fail(input.path.string(), ": the object would be named after it, but ", error.what(),
+           "; --name gives it another name");
+    }
     const auto [other, is_new] = taken.emplace(input.name, input.path);
     require(is_new, input.path.string(), ": has the name '", input.name, "' as ",
             other->second.string(), " has; learn one of them by itself, with --name");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "apps/sextant/input/depth_map.h"
 #include "sextant/depth/surface_from_depth.h"
 #include "sextant/geometry/transform.h"
 #include "sextant/render/label_colors.h"
@@ -121,6 +122,11 @@ json found_to_json(const std::string& file, const std::string& device, const See
                 {"times_ms", std::move(times)},
                 {"detections", std::move(detections)},
                 {"rejected", std::move(rejected)}};
+  summarize_depth(frame.depth_m).add_to(document["depth"]);
+  if (!frame.is_points) {
+    document["depth"]["unit_m"] = frame.unit_m;
+    document["depth"]["unit_from"] = frame.unit_from;
+  }
   if (frame.is_points) document["scene_from_camera"] = numbers(file_from_camera(frame));
   return document;
 }
@@ -147,6 +153,12 @@ std::string found_to_text(const std::string& file, const SeenFrame& frame, const
                           pose_text(frame, d), d.reason);
     }
   }
+  const DepthSummary depth = summarize_depth(frame.depth_m);
+  text += fmt::format("  {} pixels with depth{}", depth.valid_pixels, depth.text());
+  if (!frame.is_points) {
+    text += fmt::format(", {:.6g} m a step ({})", frame.unit_m, frame.unit_from);
+  }
+  text += "\n";
   std::string steps;
   double sum_ms = 0;
   for (const StepTime& time : found.times) {

@@ -15,7 +15,8 @@ namespace sextant::app {
 nlohmann::json found_to_json(const std::string& file, const std::string& device,
                              const SeenFrame& frame, const Recognition& found, bool explain);
 
-/// A line for each detection, and for each rejected pose where they are asked for; then the times.
+/// A line for each detection, and for each rejected pose where they are asked for; then how far the
+/// frame lies and the times.
 /// Poses of points are in the coordinates of their file.
 std::string found_to_text(const std::string& file, const SeenFrame& frame, const Recognition& found,
                           bool explain);

@@ -108,6 +108,8 @@ SeenFrame read_depth_frame(const FrameInput& input, const FrameFile& file) {
   SeenFrame frame;
   frame.camera = map.camera->camera;
   frame.depth_m = std::move(map.depth_m);
+  frame.unit_m = map.unit_m;
+  frame.unit_from = map.unit_from;
   if (!file.color.empty()) {
     frame.color = read_color_image(file.color);
     require(frame.color.width() == frame.depth_m.width() &&

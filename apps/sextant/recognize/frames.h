@@ -40,11 +40,13 @@ FrameList list_frames(const FrameInput& input);
 struct SeenFrame {
   Camera camera;  ///< without distortion
   Image<float> depth_m;
-  Image<Rgb8> color;          ///< of the same pixels; empty without
-  bool is_points = false;     ///< whether the frame came as points
-  bool has_rows = false;      ///< ... whose order is that of the pixels
-  TriangleMesh scene;         ///< the points as they came
-  Rigid3d scene_from_camera;  ///< about the scene's origin; the identity for a depth map
+  Image<Rgb8> color;           ///< of the same pixels; empty without
+  bool is_points = false;      ///< whether the frame came as points
+  bool has_rows = false;       ///< ... whose order is that of the pixels
+  TriangleMesh scene;          ///< the points as they came
+  Rigid3d scene_from_camera;   ///< about the scene's origin; the identity for a depth map
+  double unit_m = 0;           ///< of a depth map's steps
+  std::string unit_from = {};  ///< who says so (DepthMap)
 };
 
 /// Reads a frame. Points in the rows of a camera are its depth map; others are seen by a virtual

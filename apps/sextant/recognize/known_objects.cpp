@@ -23,7 +23,19 @@ std::string names_of(const std::vector<ObjectEntry>& entries) {
 
 }  // namespace
 
+void check_sources_flag(CLI::App& command) {
+  command.get_option("--sources")->check([](const std::string& words) -> std::string {
+    try {
+      pose_sources(words);
+      return {};
+    } catch (const Error& error) {
+      return error.what();
+    }
+  });
+}
+
 std::vector<LearnedObject> load_known_objects(const Context& context, const std::string& library,
+                                              const RecognizeOptions& options,
                                               const std::vector<std::string>& only) {
   const Library file(library, LibraryAccess::kRead);
   const std::vector<ObjectEntry> entries = file.list();
@@ -33,8 +45,7 @@ std::vector<LearnedObject> load_known_objects(const Context& context, const std:
     require(file.contains(name), "--only: ", library, " has no object '", name, "'; it has ",
             names_of(entries));
   }
-  ObjectParts parts = ObjectParts::none();
-  parts.mesh = parts.samples = true;
+  const ObjectParts parts = parts_to_recognize(options);
   ProgressBar bar("loading the library", {"objects", 1});
   std::vector<LearnedObject> objects;
   if (only.empty()) {

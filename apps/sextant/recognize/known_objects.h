@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
-#include "sextant/library/library.h"
+#include "sextant/recognize/recognizer.h"
 
 namespace sextant::app {
 
-/// The objects of a library with the parts that recognition needs, in the library's order; those
-/// that `only` names where it names some. Error for a library without objects, and for a name that
-/// is not in it.
+/// Wrong usage where --sources, one of the flags of RecognizeOptions, has other words than it may.
+void check_sources_flag(CLI::App& command);
+
+/// The objects of a library with the parts that recognition with these options needs, in the
+/// library's order; those that `only` names where it names some. Error for a library without
+/// objects, and for a name that is not in it.
 std::vector<LearnedObject> load_known_objects(const Context& context, const std::string& library,
+                                              const RecognizeOptions& options,
                                               const std::vector<std::string>& only = {});
 
 }  // namespace sextant::app

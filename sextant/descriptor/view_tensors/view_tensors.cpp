@@ -16,17 +16,18 @@ namespace sextant {
 
 namespace {
 
-Image<float> every(const Context& context, ImageView<const float> from, int step) {
-  Image<float> kept(context, (from.width + step - 1) / step, (from.height + step - 1) / step);
+template <class T>
+Image<T> every(const Context& context, ImageView<const T> from, int step) {
+  Image<T> kept(context, (from.width + step - 1) / step, (from.height + step - 1) / step);
   detail::for_each_pixel_anywhere(context, kept.width(), kept.height(),
-                                  detail::view_tensors::KeepEvery{from, step, kept.view()});
+                                  detail::view_tensors::KeepEvery<T>{from, step, kept.view()});
   return kept;
 }
 
 /// The median of valid depths, of some 20 000 pixels; 0 where there are none.
 float median_depth_m(const Context& context, ImageView<const float> depth_m) {
   const int step = std::max(1, std::min(depth_m.width, depth_m.height) / 120);
-  const Image<float> host = to_host(context, every(context, depth_m, step));
+  const Image<float> host = to_host(context, every<float>(context, depth_m, step));
   std::vector<float> depths;
   for (int v = 0; v < host.height(); ++v) {
     for (int u = 0; u < host.width(); ++u) {
@@ -51,6 +52,21 @@ Camera thinned(Camera camera, int step) {
     *length_px /= step;
   }
   return camera;
+}
+
+/// The surface with every step-th of its pixels, with their points and normals.
+Surface thinned(const Context& context, const Surface& surface, int step) {
+  Image<Vec3f> points = every<Vec3f>(context, surface.point_image(), step);
+  Image<Vec3f> normals = every<Vec3f>(context, surface.normal_image(), step);
+  Surface kept;
+  kept.width = points.width();
+  kept.height = points.height();
+  kept.points = std::move(points.pixels());
+  kept.normals = std::move(normals.pixels());
+  kept.camera = thinned(*surface.camera, step);
+  kept.camera_rows = surface.camera_rows;
+  kept.points_from_camera = surface.points_from_camera;
+  return kept;
 }
 
 }  // namespace
@@ -81,15 +97,19 @@ Surface view_surface(const Context& context, ImageView<const float> depth_m, con
   if (filter_px > 0) {
     filtered_m = bilateral_filter(context, depth_m,
                                   {.radius_px = filter_px, .sigma_space_px = 0.9 * filter_px});
-    if (step > 1) filtered_m = every(context, filtered_m.view(), step);
+    if (step > 1) filtered_m = every<float>(context, filtered_m.view(), step);
   } else {
-    filtered_m = every(context, depth_m, step);
+    filtered_m = every<float>(context, depth_m, step);
   }
   Surface surface = surface_from_depth(context, filtered_m, thinned(camera, step));
   SurfaceNormalsOptions normals;
   normals.organised.radius_px =
       rounded(static_cast<double>(options.normal_resolutions) * density / step, 1, 10);
   estimate_normals(context, surface, normals);
+  // Normals are those of all pixels; triangles and pairs may do with fewer.
+  const int coarse = rounded(static_cast<double>(options.mesh_resolutions) * density / step, 1,
+                             std::max(1, std::min(depth_m.width, depth_m.height) / step));
+  if (coarse > 1) surface = thinned(context, surface, coarse);
   triangulate(context, surface);
   return surface;
 }

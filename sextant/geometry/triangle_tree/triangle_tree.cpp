@@ -187,6 +187,19 @@ bool TriangleTree::may_face(const Box& box, const Vec3d& d) {
          0;
 }
 
+bool TriangleTree::is_beyond(const Triangle& t, const Vec3d& normal, const Vec3d& p,
+                             double limit_sq) {
+  // Rounding must not leave out one that is as near as the limit.
+  const double most_sq = limit_sq * (1 + 1e-9);
+  const double off = dot(p - t.a, normal);
+  if (off * off > most_sq) return true;
+  const auto outside = [](double a, double b, double c, double x) {
+    return std::max({std::min({a, b, c}) - x, x - std::max({a, b, c}), 0.0});
+  };
+  return norm_sq(Vec3d{outside(t.a.x, t.b.x, t.c.x, p.x), outside(t.a.y, t.b.y, t.c.y, p.y),
+                       outside(t.a.z, t.b.z, t.c.z, p.z)}) > most_sq;
+}
+
 NearestOnTriangles TriangleTree::nearest(const Vec3d& point, double limit_sq,
                                          const Vec3d& facing) const {
   const bool any = facing == Vec3d{};
@@ -215,7 +228,9 @@ NearestOnTriangles TriangleTree::nearest(const Vec3d& point, double limit_sq,
       continue;
     }
     for (const Triangle& t : triangles_of(next.node)) {
-      if (!any && dot(normal(t.number), facing) < 0) continue;
+      const Vec3d& across = normals_[static_cast<std::size_t>(t.number)];
+      if (!any && dot(across, facing) < 0) continue;
+      if (is_beyond(t, across, point, best.distance_sq)) continue;
       const Vec3d on = nearest_on_triangle(point, t.a, t.b, t.c);
       const double d = norm_sq(on - point);
       if (d < best.distance_sq) best = {d, on, t.number};

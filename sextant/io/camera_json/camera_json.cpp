@@ -5,10 +5,12 @@
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "sextant/core/options_json.h"
 #include "sextant/io/camera_json/keys.h"
 #include "sextant/io/file.h"
+#include "sextant/io/file/byte_source.h"
 #include "sextant/io/json_file.h"
 
 namespace sextant {
@@ -72,7 +74,10 @@ const CameraFile& chosen(const CameraList& list, const CameraImage& image) {
 /// Says what a file is that is no JSON, instead of where its first strange character stands.
 nlohmann::json read_document(const std::filesystem::path& path) {
   const FileBytes file = read_file(path, kMaxFileBytes);
-  const std::string_view text = file.text();
+  std::string_view text = file.text();
+  if (text.starts_with(detail::file::kByteOrderMark)) {
+    text.remove_prefix(detail::file::kByteOrderMark.size());
+  }
   const std::size_t start = text.find_first_not_of(" \t\r\n");
   const std::string_view rest = start == std::string_view::npos ? "" : text.substr(start);
   constexpr const char* kRemedy =
@@ -84,6 +89,22 @@ nlohmann::json read_document(const std::filesystem::path& path) {
   const bool json = rest.starts_with('{') || rest.starts_with('[') || rest.empty();
   require(json, path.string(), ": is not JSON", kRemedy);
   return parse_json(text, path.string());
+}
+
+/// Errors for what no camera has: lengths in pixels that are really millimetres, or shares of the
+/// image, give fields of view of nearly 180 degrees.
+void check_file(const CameraFile& file, const std::string& name) {
+  const Camera& camera = file.camera;
+  check_camera(camera);
+  constexpr double kLeastShare = 0.05;  // of the size: 169 degrees
+  const auto check = [&](const char* key, double focal_px, int size) {
+    require(focal_px >= kLeastShare * size, name, ": \"", key, "\" is ", focal_px, " for ", size,
+            " pixels, a field of view of ",
+            std::round(360 / std::numbers::pi * std::atan(size / focal_px / 2)),
+            " degrees; focal lengths are in pixels, not in millimetres or shares of the image");
+  };
+  check("fx", camera.fx_px, camera.width);
+  check("fy", camera.fy_px, camera.height);
 }
 
 }  // namespace
@@ -119,7 +140,7 @@ CameraFile camera_for(const CameraList& list, const CameraImage& image) {
   require(camera.width == image.width && camera.height == image.height, list.name,
           ": the camera is for ", camera.width, " x ", camera.height, " pixels, but ", image.file,
           " has ", image.width, " x ", image.height);
-  check_camera(camera);
+  check_file(file, list.name);
   return file;
 }
 
@@ -130,7 +151,7 @@ CameraFile camera_from_json(const nlohmann::json& document, const std::string& n
   }
   CameraFile& file = list.cameras.front();
   require(file.camera.width > 0, name, ": the key \"width\" is missing");
-  check_camera(file.camera);
+  check_file(file, name);
   return file;
 }
 

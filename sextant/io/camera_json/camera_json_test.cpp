@@ -266,6 +266,27 @@ TEST(CameraJson, RefusesWhatItWouldMisread) {
   EXPECT_NO_THROW(camera_from_json(lens, "lens.json"));
 }
 
+TEST(CameraJson, RefusesFocalLengthsThatAreNotInPixels) {
+  for (const double focal : {0.82, 4.7}) {  // shares of the image, millimetres
+    json document = valid();
+    document["fx"] = focal;
+    EXPECT_TRUE(mentions(refusal(document), "focal lengths are in pixels"));
+    document.erase("width");
+    document.erase("height");
+    EXPECT_TRUE(mentions(error_message([&] { read_for(document); }), "cam.json: \"fx\" is "));
+  }
+  json wide = valid();
+  wide["fx"] = wide["fy"] = 90;  // 149 degrees
+  EXPECT_NO_THROW(camera_from_json(wide, "wide.json"));
+}
+
+TEST(CameraJson, PassesOverAByteOrderMark) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "bom.json",
+                        [&](FileWriter& writer) { writer.write("\xef\xbb\xbf" + valid().dump()); });
+  EXPECT_EQ(read_camera_json(folder / "bom.json").camera.width, 640);
+}
+
 TEST(CameraJson, SaysWhatAFileIsThatIsNoJson) {
   const TemporaryFolder folder;
   const auto refusal_of = [&](const char* name, const char* text) {

@@ -63,6 +63,19 @@ bool are_colors(const Table& table, std::size_t column) {
          all_numbers(table, column, 3, [](double c) { return c >= 0 && c <= 1; });
 }
 
+bool is_constant(const Table& table, std::size_t column) {
+  return all_rows(table,
+                  [&](std::size_t row) { return table.at(row, column) == table.at(0, column); });
+}
+
+/// Whether the first of four columns that end a table is an intensity before three colours. The
+/// files of scanners (.pts), which begin with the number of points, have it there; others have four
+/// such columns for colours and an opacity, and that is mostly the same for all.
+bool begins_with_intensity(const Table& table, std::size_t column) {
+  return table.columns - column == 4 && are_colors(table, column + 1) &&
+         (table.counted || !is_constant(table, column + 3));
+}
+
 /// Names for the columns of a table that gives none.
 std::vector<std::string> guess_names(const Table& table) {
   std::vector<std::string> names{"x", "y", "z"};
@@ -73,7 +86,8 @@ std::vector<std::string> guess_names(const Table& table) {
     if (room && !normals && are_unit_vectors(table, column)) {
       names.insert(names.end(), {"nx", "ny", "nz"});
       normals = true;
-    } else if (room && !colors && are_colors(table, column)) {
+    } else if (room && !colors && are_colors(table, column) &&
+               !begins_with_intensity(table, column)) {
       names.insert(names.end(), {"red", "green", "blue"});
       colors = true;
     } else {

@@ -127,6 +127,7 @@ class TableParser {
       double points = 0;
       text::parse_word(words_[0], points);
       promised_ = points;
+      table_.counted = true;
       return false;
     }
     if (std::none_of(words_.begin(), words_.end(), is_number)) {

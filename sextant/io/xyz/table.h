@@ -16,6 +16,7 @@ struct Table {
   std::vector<double> numbers;
   std::size_t columns = 0;
   std::vector<std::string> names;  ///< of the columns in small letters, or empty
+  bool counted = false;            ///< whether the first line says how many points follow
   std::vector<std::string> comments;
 
   std::size_t rows() const { return columns == 0 ? 0 : numbers.size() / columns; }

@@ -69,6 +69,19 @@ TEST(Xyz, TakesColumnsForWhatTheirNumbersAre) {
   EXPECT_EQ(attribute_names(parse("1 2 3 300 2000 17.5\n")), "column_4 column_5 column_6 ");
 }
 
+TEST(Xyz, IntensityBeforeColoursIsNoColour) {
+  for (const char* text :
+       {"2\n1 2 3 12 255 0 7\n4 5 6 13 1 2 7\n", "1 2 3 12 255 0 7\n4 5 6 13 1 2 3\n"}) {
+    const Cloud cloud = parse(text);
+    EXPECT_EQ(cloud.colors.host()[0], (Rgb8{255, 0, 7})) << text;
+    ASSERT_EQ(attribute_names(cloud), "column_4 ") << text;
+    EXPECT_EQ(cloud.attributes[0].get<std::int32_t>().data()[1], 13) << text;
+  }
+  const Cloud opaque = parse("1 2 3 12 34 56 255\n4 5 6 1 2 3 255\n");
+  EXPECT_EQ(opaque.colors.host()[0], (Rgb8{12, 34, 56}));
+  EXPECT_EQ(attribute_names(opaque), "column_7 ");
+}
+
 TEST(Xyz, NamesDecideWhereThereAreSome) {
   const Cloud cloud =
       parse("time,z,y,x,R,G,B\n1700000000.25,3,2,1,255,0,7\n1700000000.5,6,5,4,1,2,3\n");

@@ -56,6 +56,7 @@ class Document {
     return value.get<std::string>();
   }
   double number(const char* key) const { return finite(at(key), key); }
+  bool contains(const char* key) const { return document_.contains(key); }
   std::int64_t count(const char* key) const {
     const json& value = at(key);
     const bool right = value.is_number_unsigned() && value.get<std::uint64_t>() <= INT64_MAX;
@@ -129,6 +130,10 @@ ObjectSource source_of(const Document& document) {
 
 std::int64_t tensor_count(const LearnedObject& object) { return object.tensors.set.frames.size(); }
 
+std::int64_t lookalike_count(const LearnedObject& object) {
+  return object.lookalikes.terms.size() / std::max(object.lookalikes.length, 1);
+}
+
 void require_finite(const LearnedObject& object) {
   const auto check = [&](double value, const char* what) {
     require(std::isfinite(value), object.name, ": ", what, " is not a number");
@@ -172,7 +177,8 @@ std::string about(const LearnedObject& object) {
                       {"tensor_elements", object.tensors.set.indices.size()},
                       {"tensor_bins", object.tensors.set.bins},
                       {"tensor_resolution_m", static_cast<double>(object.tensors.resolution_m)},
-                      {"appearance", object.appearance.points.size()}};
+                      {"appearance", object.appearance.points.size()},
+                      {"lookalikes", lookalike_count(object)}};
   // A file may have a name that is not UTF-8.
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -203,6 +209,8 @@ ObjectEntry entry_of(const std::string& name, const std::string& about_json,
   entry.tensor_bins = document.integer("tensor_bins");
   entry.tensor_resolution_m = static_cast<float>(document.number("tensor_resolution_m"));
   entry.appearance = document.count("appearance");
+  // Files of before there were any do not have the number.
+  entry.lookalikes = document.contains("lookalikes") ? document.count("lookalikes") : 0;
   return entry;
 }
 
@@ -220,6 +228,7 @@ void check_counts(const ObjectEntry& entry, const LearnedObject& object, const O
   check(parts.tensors, tensor_count(object), entry.tensors, "tensors");
   check(parts.tensors, object.tensors.set.indices.size(), entry.tensor_elements, "bins");
   check(parts.appearance, object.appearance.points.size(), entry.appearance, "features");
+  check(parts.lookalikes, lookalike_count(object), entry.lookalikes, "lookalikes");
   for (const std::int32_t view : object.tensors.views.host()) {
     require(view >= 0 && view < entry.views, where, ": has a tensor of view ", view,
             ", of which there are ", entry.views);

@@ -128,6 +128,7 @@ TEST_F(LibraryFile, SaysWhatThereIs) {
   EXPECT_EQ(entry.tensor_bins, 10);
   EXPECT_EQ(entry.tensor_resolution_m, 0.001f);
   EXPECT_EQ(entry.appearance, 20);
+  EXPECT_EQ(entry.lookalikes, 6);
   EXPECT_EQ(entry.shape_symmetries.continuous.size(), 1u);
   EXPECT_EQ(entry.low_m, bounds(Context::cpu(), milk.mesh.vertices.points).low);
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(file()));
@@ -220,6 +221,8 @@ TEST_F(LibraryFile, RefusesObjectsThatDoNotHoldTogether) {
   refused([](auto& o) { o.views[2].camera_from_object.rotation.row[0].x = 3; }, "no rigid motion");
   refused([&](auto& o) { o.appearance.descriptors = Buffer<std::uint8_t>(cpu, 7); },
           "descriptors has 7");
+  refused([](auto& o) { o.lookalikes.length = 4; }, "no whole number of frames");
+  refused([](auto& o) { o.lookalikes.frame_poses = 0; }, "a frame has 0 poses");
   EXPECT_EQ(library.list().size(), 1u);
   library.verify();
 }

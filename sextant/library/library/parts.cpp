@@ -71,6 +71,17 @@ void check_appearance(const LearnedAppearance& appearance, const std::string& na
                  name);
 }
 
+void check_lookalikes(const LearnedLookalikes& lookalikes, const std::string& name) {
+  if (lookalikes.terms.empty()) return;
+  require_host(lookalikes.terms, "terms", name);
+  require(lookalikes.length > 0 && lookalikes.frame_poses > 0, name, ": a frame has ",
+          lookalikes.frame_poses, " poses of ", lookalikes.length, " numbers");
+  const std::int64_t frame = std::int64_t{lookalikes.length} * lookalikes.frame_poses;
+  require(lookalikes.terms.size() % frame == 0, name, ": ", lookalikes.terms.size(),
+          " numbers are no whole number of frames with ", lookalikes.frame_poses, " poses of ",
+          lookalikes.length);
+}
+
 bool is_empty(PartKind kind, const LearnedObject& object) {
   switch (kind) {
     case PartKind::kMesh:
@@ -85,6 +96,8 @@ bool is_empty(PartKind kind, const LearnedObject& object) {
       return object.tensors.set.frames.empty();
     case PartKind::kAppearance:
       return object.appearance.points.empty();
+    case PartKind::kLookalikes:
+      return object.lookalikes.terms.empty();
   }
   return true;
 }
@@ -148,6 +161,11 @@ void write_part(PartKind kind, const LearnedObject& object, ArrayWriter& out) {
       out.add("points", object.appearance.points);
       out.add("descriptors", object.appearance.descriptors);
       return;
+    case PartKind::kLookalikes:
+      out.add_number<std::int32_t>("length", object.lookalikes.length);
+      out.add_number<std::int32_t>("frame_poses", object.lookalikes.frame_poses);
+      out.add("terms", object.lookalikes.terms);
+      return;
   }
 }
 
@@ -178,6 +196,11 @@ void read_part(PartKind kind, const ArrayReader& in, LearnedObject& object) {
       object.appearance.points = in.read<Vec3f>("points");
       object.appearance.descriptors = in.read<std::uint8_t>("descriptors");
       return;
+    case PartKind::kLookalikes:
+      object.lookalikes.length = in.read_number<std::int32_t>("length");
+      object.lookalikes.frame_poses = in.read_number<std::int32_t>("frame_poses");
+      object.lookalikes.terms = in.read<float>("terms");
+      return;
   }
 }
 
@@ -197,6 +220,8 @@ const char* name_of(PartKind kind) {
       return "tensors";
     case PartKind::kAppearance:
       return "appearance";
+    case PartKind::kLookalikes:
+      return "lookalikes";
   }
   return "?";
 }
@@ -215,6 +240,8 @@ bool wants(const ObjectParts& parts, PartKind kind) {
       return parts.tensors;
     case PartKind::kAppearance:
       return parts.appearance;
+    case PartKind::kLookalikes:
+      return parts.lookalikes;
   }
   return false;
 }
@@ -240,6 +267,8 @@ void check_part(PartKind kind, const LearnedObject& object, const std::string& n
       return check_tensors(object.tensors, name);
     case PartKind::kAppearance:
       return check_appearance(object.appearance, name);
+    case PartKind::kLookalikes:
+      return check_lookalikes(object.lookalikes, name);
   }
 }
 

@@ -20,7 +20,7 @@ class Segments {
     for (const ObjectEntry& entry : entries) {
       first_.push_back(total());
       const std::int64_t end = total() + count(entry);
-      require(end <= INT32_MAX, "load_resident: the objects have more than ", INT32_MAX, " ", what,
+      require(end <= INT32_MAX, "library: the objects have more than ", INT32_MAX, " ", what,
               "; use several libraries");
       ends_.push_back(static_cast<std::int32_t>(end));
     }
@@ -68,19 +68,30 @@ class Loader {
     if (parts_.appearance) prepare_appearance();
   }
 
-  void add(std::int64_t number, LearnedObject object) {
+  void add(std::int64_t number, const LearnedObject& object) {
     const ObjectEntry& entry = entries_[static_cast<std::size_t>(number)];
-    resident_.objects.push_back({object.name, object.bop_id, object.diameter_m, entry.leaf_m,
-                                 entry.low_m, entry.high_m, std::move(object.shape_symmetries),
-                                 std::move(object.appearance_symmetries), std::move(object.views)});
+    resident_.objects.push_back({object.name,
+                                 object.bop_id,
+                                 object.diameter_m,
+                                 entry.leaf_m,
+                                 entry.low_m,
+                                 entry.high_m,
+                                 object.shape_symmetries,
+                                 object.appearance_symmetries,
+                                 {}});
+    if (parts_.views) resident_.objects.back().views = object.views;
     if (parts_.mesh) resident_.meshes.push_back(copy(context_, object.mesh));
     if (parts_.samples) {
       const std::int64_t first = samples_.first(number);
       place(context_, object.samples.points, first, resident_.samples.points);
       place(context_, object.samples.normals, first, resident_.samples.normals);
     }
-    if (!object.shot.points.empty()) add_shot(number, object.shot, shot_key(entry));
-    if (!object.tensors.views.empty()) add_tensors(number, object.tensors, tensor_key(entry));
+    if (parts_.shot && !object.shot.points.empty()) {
+      add_shot(number, object.shot, shot_key(entry));
+    }
+    if (parts_.tensors && !object.tensors.views.empty()) {
+      add_tensors(number, object.tensors, tensor_key(entry));
+    }
     if (parts_.appearance) {
       const std::int64_t first = appearance_.first(number);
       place(context_, object.appearance.points, first, resident_.appearance.points);
@@ -175,7 +186,7 @@ class Loader {
     for (const TensorFrame& frame : from.set.frames.host()) {
       if (!std::isfinite(frame.angle_rad)) continue;  // could not be made
       if (to.bin_m == 0) to.bin_m = frame.bin_m;
-      require(std::abs(frame.bin_m - to.bin_m) <= 1e-5f * to.bin_m, "load_resident: tensors of '",
+      require(std::abs(frame.bin_m - to.bin_m) <= 1e-5f * to.bin_m, "library: tensors of '",
               entries_[static_cast<std::size_t>(number)].name, "' have bins of ", frame.bin_m,
               " m, those of objects before it ", to.bin_m,
               " m, and cannot be compared with the same scene; learn the object again with the "
@@ -220,6 +231,25 @@ class Loader {
   std::map<TensorKey, Group> tensors_;
 };
 
+/// What is counted of an object before its elements are placed.
+ObjectEntry entry_of(const LearnedObject& object) {
+  ObjectEntry entry;
+  entry.name = object.name;
+  const Bounds box = bounds(Context::cpu(), object.mesh.vertices.points);
+  if (!box.empty()) entry.low_m = box.low, entry.high_m = box.high;
+  entry.leaf_m = object.samples.leaf_m;
+  entry.samples = object.samples.points.size();
+  entry.shot = object.shot.points.size();
+  entry.shot_length = object.shot.length;
+  entry.shot_radius_m = object.shot.radius_m;
+  entry.tensors = object.tensors.set.frames.size();
+  entry.tensor_elements = object.tensors.set.indices.size();
+  entry.tensor_bins = object.tensors.set.bins;
+  entry.tensor_resolution_m = object.tensors.resolution_m;
+  entry.appearance = object.appearance.points.size();
+  return entry;
+}
+
 std::int64_t bytes_of_mesh(const TriangleMesh& mesh) {
   std::int64_t bytes = bytes_of(mesh.vertices.points) + bytes_of(mesh.vertices.normals) +
                        bytes_of(mesh.vertices.colors) + bytes_of(mesh.triangles) +
@@ -256,8 +286,20 @@ ResidentLibrary load_resident(const Context& context, const Library& library,
   library.load_all(
       context, parts,
       {[&](const std::vector<ObjectEntry>& entries) { loader.begin(entries); },
-       [&](std::int64_t number, LearnedObject object) { loader.add(number, std::move(object)); }},
+       [&](std::int64_t number, const LearnedObject& object) { loader.add(number, object); }},
       progress);
+  return loader.finish();
+}
+
+ResidentLibrary make_resident(const Context& context, std::span<const LearnedObject> objects,
+                              const ObjectParts& parts) {
+  Loader loader(context, parts);
+  std::vector<ObjectEntry> entries;
+  for (const LearnedObject& object : objects) entries.push_back(entry_of(object));
+  loader.begin(entries);
+  for (std::size_t o = 0; o < objects.size(); ++o) {
+    loader.add(static_cast<std::int64_t>(o), objects[o]);
+  }
   return loader.finish();
 }
 

@@ -125,6 +125,28 @@ TEST(ResidentLibrary, HoldsWhatTheObjectsHold) {
   }
 }
 
+TEST(ResidentLibrary, IsTheSameOfAFileAndOfMemory) {
+  const testing::TemporaryFolder folder;
+  const std::vector<LearnedObject> objects = make_objects();
+  Library library(folder / "objects.sxt");
+  for (const LearnedObject& object : objects) library.put(object);
+  const Context context = Context::cpu();
+  ObjectParts parts;
+  parts.tensors = false;
+  const ResidentLibrary read = load_resident(context, library, parts);
+  const ResidentLibrary made = make_resident(context, objects, parts);
+  EXPECT_EQ(made.bytes().total(), read.bytes().total());
+  EXPECT_TRUE(made.tensors.empty());
+  ASSERT_EQ(made.shot.size(), read.shot.size());
+  for (std::size_t i = 0; i < made.shot.size(); ++i) {
+    expect_bits(to_host(context, made.shot[i].values), read.shot[i].values, "values");
+    expect_bits(to_host(context, made.shot[i].ends), read.shot[i].ends, "ends");
+  }
+  ASSERT_EQ(made.objects.size(), 3u);
+  EXPECT_EQ(made.objects[1].low_m, read.objects[1].low_m);
+  EXPECT_EQ(made.objects[1].leaf_m, read.objects[1].leaf_m);
+}
+
 TEST(ResidentLibrary, CountsItsBytes) {
   const testing::TemporaryFolder folder;
   Library library(folder / "objects.sxt");

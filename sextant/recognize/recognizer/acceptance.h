@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "sextant/recognize/recognizer.h"
 
 namespace sextant::detail::recognizer {
 
-inline constexpr int kFeatures = 21;
+inline constexpr int kFeatures = 23;
 
 struct AcceptanceFeatures {
   double value[kFeatures];
@@ -43,21 +44,61 @@ SEXTANT_HD inline AcceptanceFeatures acceptance_features(const VerificationTerms
            t.no_data,
            t.occluded,
            t.unknown,
-           t.hidden}};
+           t.hidden,
+           clamp(1000 * static_cast<double>(t.edge_m), 0.0, 5.0),
+           clamp(static_cast<double>(t.plane_gain), -0.7, 0.5)}};
 }
 
-/// The logarithm of the odds that the pose is right.
-SEXTANT_HD inline double acceptance_logit(const VerificationTerms& terms) {
-  // In the order of the features, as bench/evaluation/fit_terms prints them for 200 synthetic
-  // frames and every second real one (docs/recognition.md).
-  constexpr double kCoefficients[kFeatures] = {
-      -14.6322, 0.6728,  0.4240,  0.7923,  0.7195,  5.7271,  3.5609,
-      -2.7938,  -0.5074, -3.5106, 5.5127,  0.0140,  -0.2563, 0.0314,
-      0.9248,   -2.5971, -0.4415, -0.8042, -1.2795, 3.8272,  1.8764};
+/// What the level of an object adds, and the level of one whose lookalikes are not known.
+inline constexpr double kLevelCoefficient = -0.4186, kUsualLevel = -2;
+
+inline constexpr int kTerms = [] {
+  int count = 0;
+  VerificationTerms terms;
+  for_each_term(terms, [&](const char*, float&) { ++count; });
+  return count;
+}();
+
+/// The logarithm of the odds that the pose is right, as far as the pose itself tells.
+SEXTANT_HD inline double shape_logit(const VerificationTerms& terms) {
+  // The coefficients of the logistic model, in the order of the features, as
+  // bench/evaluation/fit_terms prints them for 200 synthetic frames and every second real one
+  // (docs/recognition.md).
+  constexpr double kCoefficients[kFeatures] = {-19.9170, -0.0948, 1.4757, 1.2020,  1.3584,  5.6187,
+                                               6.7736,   -3.1934, 1.6755, -4.4741, -1.5476, -0.1374,
+                                               -3.3638,  -1.2078, 0.9733, -1.0671, -1.9175, -4.0718,
+                                               -1.2792,  3.3089,  2.3589, -0.6167, 5.0137};
   const AcceptanceFeatures features = acceptance_features(terms);
   double sum = 0;
   for (int i = 0; i < kFeatures; ++i) sum += kCoefficients[i] * features.value[i];
   return sum;
+}
+
+/// How like an object clutter looks: the logit that the best pose of a frame without it reaches in
+/// one frame of ten.
+inline double lookalike_level(const LearnedLookalikes& lookalikes) {
+  constexpr double kLow = -9, kHigh = 6;  // what is beyond tells nothing more
+  const std::int64_t row = std::int64_t{lookalikes.length} * lookalikes.frame_poses;
+  // Those of another version have other terms.
+  if (lookalikes.length != kTerms || row == 0 || lookalikes.terms.empty()) return kUsualLevel;
+  std::vector<double> best;
+  const float* next = lookalikes.terms.data();
+  for (std::int64_t frame = 0; frame < lookalikes.terms.size() / row; ++frame) {
+    double most = kLow;
+    for (int pose = 0; pose < lookalikes.frame_poses; ++pose) {
+      VerificationTerms terms;
+      for_each_term(terms, [&](const char*, float& value) { value = *next++; });
+      if (!std::isnan(terms.pixels)) most = std::max(most, shape_logit(terms));
+    }
+    best.push_back(std::min(most, kHigh));
+  }
+  std::sort(best.begin(), best.end());
+  return best[best.size() * 9 / 10];
+}
+
+/// The logarithm of the odds that a pose of an object of the level is right.
+SEXTANT_HD inline double acceptance_logit(const VerificationTerms& terms, double level) {
+  return shape_logit(terms) + kLevelCoefficient * level;
 }
 
 SEXTANT_HD inline double probability(double logit) { return 1 / (1 + std::exp(-logit)); }

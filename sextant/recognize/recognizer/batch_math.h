@@ -44,7 +44,7 @@ struct Judge {
     Verdict& verdict = verdicts[place];
     verdict.terms = terms_of(job.sums[place], job.frame, model, centre, stride);
     verdict.equations = job.sums[place].equations;
-    verdict.logit = acceptance_logit(verdict.terms);
+    verdict.logit = shape_logit(verdict.terms);
   }
 };
 

@@ -7,6 +7,7 @@
 #include "sextant/core/eigen3.h"
 #include "sextant/descriptor/point_samples.h"
 #include "sextant/geometry/neighbours.h"
+#include "sextant/recognize/recognizer/acceptance.h"
 
 namespace sextant::detail::recognizer {
 
@@ -128,6 +129,7 @@ ModelView Model::view() const {
           radius_m,
           shift_m,
           centre,
+          level,
           free_turns,
           static_cast<std::int32_t>(pairs.points.size()),
           static_cast<std::int32_t>(symmetries.size()),
@@ -163,6 +165,7 @@ Model make_model(const Context& context, const LearnedObject& object,
   for (const Vec3f& p : model.pairs.points.host()) sum += cast<double>(p);
   model.centre = cast<float>(sum / static_cast<double>(model.pairs.points.size()));
   model.symmetries = motions_of(object.shape_symmetries, kTurns);
+  model.level = lookalike_level(object.lookalikes);
   const std::size_t axes = object.shape_symmetries.continuous.size();
   model.free_turns = axes == 0 ? 0 : axes == 1 ? 1 : 3;
   const bool few =

@@ -18,6 +18,7 @@ struct Model {
   PointPairModel pairs;             ///< with its samples
   std::vector<Rigid3f> symmetries;  ///< with the identity; continuous ones in steps
   int free_turns = 0;               ///< directions in which a turn changes nothing: 0, 1 or 3
+  double level = 0;                 ///< how like it clutter looks (acceptance.h)
   TriangleMesh render_mesh;         ///< few triangles, closed where the object's mesh is
   float radius_m = 0;               ///< of a ball about the centre that holds the render mesh
   float shift_m = 0;                ///< that a symmetry moves the centre by at most

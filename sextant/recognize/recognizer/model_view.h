@@ -12,6 +12,7 @@ struct ModelView {
   float radius_m = 0;  ///< of a ball about the centre that holds the render mesh
   float shift_m = 0;   ///< that a symmetry moves the centre by at most
   Vec3f centre;
+  double level = 0;  ///< how like it clutter looks (acceptance.h)
   std::int32_t free_turns = 0;
   std::int32_t samples = 0;
   std::int32_t motions = 0;

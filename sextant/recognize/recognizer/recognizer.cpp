@@ -8,6 +8,7 @@
 #include "sextant/recognize/recognizer/batch.h"
 #include "sextant/recognize/recognizer/refine.h"
 #include "sextant/recognize/recognizer/select.h"
+#include "sextant/recognize/recognizer/sources.h"
 #include "sextant/recognize/recognizer/stages.h"
 #include "sextant/recognize/recognizer/step_clock.h"
 #include "sextant/recognize/recognizer/verify.h"
@@ -64,12 +65,15 @@ void sort_by_logit(std::vector<Candidate>& candidates) {
 struct Recognizer::State {
   Context context;
   RecognizeOptions options;
+  PoseSources sources;
+  DescriptorSources descriptors;
   std::vector<Model> models;
   RenderScene meshes;                      ///< on the CPU
   std::unique_ptr<BatchRecognizer> batch;  ///< on CUDA
 
   std::vector<Hypothesis> propose(const SceneFrame& scene, const RecognizeHints& hints,
-                                  const Model& model, StepClock& clock) const;
+                                  const Model& model, std::vector<Hypothesis> poses,
+                                  StepClock& clock) const;
   std::vector<Candidate> refine_all(const SceneFrame& scene, const Model& model,
                                     const std::vector<Hypothesis>& poses) const;
   void fit_outlines(Verifier& verifier, const Model& model,
@@ -79,10 +83,15 @@ struct Recognizer::State {
 Recognizer::Recognizer(const Context& context, std::span<const LearnedObject> objects,
                        const RecognizeOptions& options) {
   check_options(options);
-  state_ = std::make_unique<State>(State{context, options, {}, {}, {}});
+  const PoseSources sources = pose_sources(options.sources);
+  require(context.is_cpu() || !(sources.tensors || sources.shot),
+          "sources: tensors and shot propose poses on the CPU alone, the context is on ",
+          to_string(context.device()), "; take point-pairs there");
+  const Context host = context.is_cpu() ? context : Context::cpu();
+  state_ = std::make_unique<State>(
+      State{context, options, sources, DescriptorSources(host, objects, sources), {}, {}, {}});
   PointPairOptions pairs;
   pairs.reference_step = options.reference_step;
-  const Context host = context.is_cpu() ? context : Context::cpu();
   for (const LearnedObject& object : objects) {
     state_->models.push_back(make_model(host, object, pairs));
   }
@@ -99,21 +108,25 @@ Recognizer::~Recognizer() = default;
 Recognizer::Recognizer(Recognizer&&) noexcept = default;
 Recognizer& Recognizer::operator=(Recognizer&&) noexcept = default;
 
-/// Votes that agree best with the frame, one for each cluster.
+/// Of the given poses and those that pairs of points vote for, the ones that agree best with the
+/// frame, one for each cluster.
 std::vector<Hypothesis> Recognizer::State::propose(const SceneFrame& scene,
                                                    const RecognizeHints& hints, const Model& model,
+                                                   std::vector<Hypothesis> poses,
                                                    StepClock& clock) const {
-  const PointSamples samples =
-      sample_scene(context, scene, hints.mask, model.leaf_m, model.diameter_m);
-  clock.stop("sample");
-  std::vector<Hypothesis> poses;
-  for (const PoseVote& vote :
-       vote_for_poses(context, model.pairs, samples.points, samples.normals)) {
-    if ((vote.scene_from_model * model.centre).z > 0) {
+  if (sources.point_pairs) {
+    const PointSamples samples =
+        sample_scene(context, scene, hints.mask, model.leaf_m, model.diameter_m);
+    clock.stop("sample");
+    for (const PoseVote& vote :
+         vote_for_poses(context, model.pairs, samples.points, samples.normals)) {
       poses.push_back({vote.scene_from_model, 0, vote.votes});
     }
+    clock.stop("vote");
   }
-  clock.stop("vote");
+  std::erase_if(poses, [&](const Hypothesis& pose) {
+    return !((pose.camera_from_object * model.centre).z > 0);
+  });
   // Votes say little where much else is in view: every pose is compared with the frame.
   judge(context, scene, model, kCoarseStep, poses);
   keep_best(poses, std::max(kLeastVotes, poses.size() / kVotesShare));
@@ -166,7 +179,7 @@ void Recognizer::State::fit_outlines(Verifier& verifier, const Model& model,
     std::vector<Compared> compared = verifier.verify(poses);
     for (std::size_t i = 0; i < count; ++i) {
       moving[i].compared = std::move(compared[i]);
-      moving[i].logit = acceptance_logit(moving[i].compared.terms);
+      moving[i].logit = shape_logit(moving[i].compared.terms);
       if (moving[i].logit > candidates[i].logit) candidates[i] = moving[i];
     }
   }
@@ -196,6 +209,9 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
   StepClock clock(context, recognition.times);
   const SceneFrame scene = prepare_scene(context, depth_m, camera, state_->options);
   clock.stop("prepare");
+  std::vector<std::vector<Hypothesis>> described =
+      state_->descriptors.propose(context, scene, hints.mask);
+  clock.stop("describe");
   std::vector<Explanation> pool;
   for (std::size_t o = 0; o < models.size(); ++o) {
     report(progress, static_cast<std::int64_t>(o), static_cast<std::int64_t>(models.size()));
@@ -206,7 +222,8 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
       recognition.complete = false;
       break;
     }
-    std::vector<Hypothesis> poses = state_->propose(scene, hints, model, clock);
+    std::vector<Hypothesis> poses =
+        state_->propose(scene, hints, model, std::move(described[o]), clock);
     for (const ObjectPose& pose : hints.poses) {
       if (pose.object_index == index) {
         poses.insert(poses.begin(), {cast<float>(pose.camera_from_object), 1, 0});
@@ -229,7 +246,7 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
     std::vector<Compared> compared = verifier.verify(to_verify);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       candidates[i].compared = std::move(compared[i]);
-      candidates[i].logit = acceptance_logit(candidates[i].compared.terms);
+      candidates[i].logit = shape_logit(candidates[i].compared.terms);
     }
     sort_by_logit(candidates);
     clock.stop("verify");

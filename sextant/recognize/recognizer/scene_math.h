@@ -240,14 +240,14 @@ struct ProposingPixels {
   int averaged;
 
   SEXTANT_HD bool has(int u, int v, float diameter_m) const {
-    const Vec3f& p = frame.points(u, v);
-    if (on_plane[std::int64_t{v} * frame.camera.width + u] || !is_finite(p) ||
-        !is_finite(frame.normals(u, v))) {
-      return false;
-    }
-    if (p.z > diameter_m * frame.camera.fx_px / kLeastPixels) return false;
+    if (on_plane[std::int64_t{v} * frame.camera.width + u]) return false;
+    const float z = frame.depth_m(u, v);
+    if (!std::isfinite(z) || z > diameter_m * frame.camera.fx_px / kLeastPixels) return false;
     if (mask.data && mask(u * averaged, v * averaged) == 0) return false;
-    return !(frame.noise.sigma_m(p.z) > kMostNoise * diameter_m);
+    return frame.noise.sigma_m(z) <= kMostNoise * diameter_m;
+  }
+  SEXTANT_HD bool has_with_normal(int u, int v, float diameter_m) const {
+    return has(u, v, diameter_m) && is_finite(frame.normals(u, v));
   }
 };
 

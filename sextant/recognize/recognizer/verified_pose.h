@@ -40,7 +40,7 @@ SEXTANT_HD inline VerifiedPose verified_pose(const DepthNoise& noise, const Mode
                                              const PoseEquations<double>& equations) {
   const Vec3d centre = pose * cast<double>(model.centre);
   const auto sigma_m = static_cast<double>(noise.sigma_m(static_cast<float>(centre.z)));
-  return {object_index, pose, probability(acceptance_logit(terms)),
+  return {object_index, pose, probability(acceptance_logit(terms, model.level)),
           covariance_of(model, equations, sigma_m), terms};
 }
 

@@ -78,8 +78,15 @@ struct HostSteps {
   /// those of the next row, once for every two that touch. The counts hold the runs' first pixels.
   static void link(const Context& context, const PixelSurface& surface, const SegmentState& s) {
     const std::int32_t width = surface.width;
+    const std::int32_t* patch = surface.patch;
     each_row(context, surface, [&](std::int32_t first) {
       for (std::int32_t i = first; i < first + width; ++i) {
+        // Every pixel of a patch begins a region, so that those of one patch go on.
+        const bool of_one_patch = i > first && patch[i] >= 0 && patch[i] == patch[i - 1];
+        if (of_one_patch) {
+          s.parent[i] = s.counts[i] = s.counts[i - 1];
+          continue;
+        }
         s.counts[i] = i;
         if (s.parent[i] < 0) continue;
         const bool goes_on =
@@ -88,8 +95,13 @@ struct HostSteps {
       }
     });
     each_row(context, surface, [&](std::int32_t first) {
-      for (std::int32_t i = first; i < first + width; ++i) {
-        if (load_parent(s.parent, i) >= 0) link_below(surface, s, i);
+      const std::int32_t end = first + width;
+      for (std::int32_t i = first; i < end; ++i) {
+        if (i + kRun < end && end < s.n && is_linked_already(surface, s, i)) {
+          i += kRun - 1;
+        } else if (load_parent(s.parent, i) >= 0) {
+          link_below(surface, s, i);
+        }
       }
     });
   }
@@ -217,13 +229,17 @@ struct HostSteps {
     const std::int32_t width = merge.surface.width, n = merge.s.n;
     const std::int32_t* region = merge.s.region;
     each_row(context, merge.surface, [&](std::int32_t first) {
-      for (std::int32_t i = first; i + 1 < first + width; ++i) {
-        if (region[i] != region[i + 1]) merge(i, i + 1);
-      }
-      if (first + width >= n) return;
-      for (std::int32_t i = first; i < first + width; ++i) {
-        if (region[i] != region[i + width]) merge(i, i + width);
-      }
+      const auto each_pair = [&](std::int32_t end, std::int32_t away) {
+        for (std::int32_t i = first; i < end; ++i) {
+          if (i + kRun <= end && equal_runs(region + i, region + i + away)) {
+            i += kRun - 1;
+          } else if (region[i] != region[i + away]) {
+            merge(i, i + away);
+          }
+        }
+      };
+      each_pair(first + width - 1, 1);
+      if (first + width < n) each_pair(first + width, width);
     });
   }
 
@@ -253,6 +269,21 @@ struct HostSteps {
   }
 
  private:
+  /// Pixels that are looked at together: most lie inside a region, where there is nothing to do.
+  static constexpr std::int32_t kRun = 16;
+  static bool equal_runs(const std::int32_t* a, const std::int32_t* b) {
+    return std::memcmp(a, b, kRun * sizeof(std::int32_t)) == 0;
+  }
+  /// Whether a run of pixels, with the next one and the run below it, is of one patch, and neither
+  /// is the first of its row: then runs of rows have been joined at the first, and no gap is near.
+  static bool is_linked_already(const PixelSurface& surface, const SegmentState& s,
+                                std::int32_t i) {
+    const std::int32_t* patch = surface.patch + i;
+    const std::int32_t below = i + surface.width;
+    return *patch >= 0 && s.counts[i] != i && s.counts[below] != below &&
+           equal_runs(patch, patch + 1) && equal_runs(patch, patch + surface.width);
+  }
+
   /// Calls function(first pixel) for every row of an image.
   template <class Function>
   static void each_row(const Context& context, const PixelSurface& surface,

@@ -81,25 +81,28 @@ struct MomentLanes {
   static constexpr int kLanes = 8;
   double sums[kMomentSums][kLanes] = {};
 
-  /// Adds eight points of a block, in the order of RegionMoments.
-  void add(const MomentBlock& block, int first) {
+  /// Adds the points of a block, a multiple of eight, in the order of RegionMoments: one sum after
+  /// the other, so that its lanes stay in registers.
+  void add(const MomentBlock& block, int count) {
     int at = 1;  // the points are counted as a whole
     const auto sum = [&](const auto& value) {
-      for (int k = 0; k < kLanes; ++k) sums[at][k] += value(k);
+      double lanes[kLanes];
+      for (int k = 0; k < kLanes; ++k) lanes[k] = sums[at][k];
+      for (int first = 0; first < count; first += kLanes) {
+        for (int k = 0; k < kLanes; ++k) lanes[k] += value(first + k);
+      }
+      for (int k = 0; k < kLanes; ++k) sums[at][k] = lanes[k];
       ++at;
     };
-    const double *q[3], *n[3];
-    for (int i = 0; i < 3; ++i) {
-      q[i] = block.q[i] + first;
-      n[i] = block.n[i] + first;
-    }
-    sum([&](int k) { return block.area_m2[first + k]; });
-    sum([&](int k) { return block.counts[first + k]; });
+    const auto& q = block.q;
+    const auto& n = block.n;
+    sum([&](int k) { return block.area_m2[k]; });
+    sum([&](int k) { return block.counts[k]; });
     for (int i = 0; i < 3; ++i) sum([&](int k) { return q[i][k]; });
-    double squares[6][kLanes];
+    double squares[6][MomentBlock::kMost];
     for (int i = 0, pair = 0; i < 3; ++i) {
       for (int j = i; j < 3; ++j, ++pair) {
-        for (int k = 0; k < kLanes; ++k) squares[pair][k] = q[i][k] * q[j][k];
+        for (int k = 0; k < count; ++k) squares[pair][k] = q[i][k] * q[j][k];
         sum([&](int k) { return squares[pair][k]; });
       }
     }
@@ -125,7 +128,7 @@ void add_points(const MomentsOfPoint<Surface>& step, const Vec3d& origin, const 
   for (std::int32_t first = 0; first < in_lanes; first += MomentBlock::kMost) {
     const int length = min_of(MomentBlock::kMost, in_lanes - first);
     block.load(step.surface, step.s, origin, list + first, length);
-    for (int k = 0; k < length; k += MomentLanes::kLanes) lanes.add(block, k);
+    lanes.add(block, length);
   }
   for (std::int32_t k = in_lanes; k < count; ++k) {
     step.add(origin, static_cast<std::int32_t>(list[k]), sums);

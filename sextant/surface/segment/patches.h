@@ -65,14 +65,35 @@ struct CellRow {
   float seen[kPixels];  ///< 1, or 0
 
   SEXTANT_HD CellRow(const PixelSurface& surface, int first_u, int v, float per_x, float per_y) {
-    const Vec3f* row = surface.points + std::int64_t{v} * surface.width;
+    const Vec3f* row = surface.points + std::int64_t{v} * surface.width + first_u;
+    const int inside = surface.width - first_u;
+    if (inside >= kPixels) {
+      load(row, per_x, per_y);
+      return;
+    }
+    Vec3f padded[kPixels];
+    for (int k = 0; k < kPixels; ++k) padded[k] = k < inside ? row[k] : Vec3f{};
+    load(padded, per_x, per_y);
+  }
+
+ private:
+  /// Coordinates apart and without branches, so that a compiler makes vectors of it.
+  SEXTANT_HD void load(const Vec3f* points, float per_x, float per_y) {
+    float p[3][kPixels];
     for (int k = 0; k < kPixels; ++k) {
-      const bool inside = first_u + k < surface.width;
-      const Vec3f p = inside ? row[first_u + k] : Vec3f{};
-      const bool is_point = is_seen(p);
-      d[k] = is_point ? 1.0f / p.z : 0.0f;
-      x[k] = is_point ? p.x * d[k] * per_x : 0.0f;
-      y[k] = is_point ? p.y * d[k] * per_y : 0.0f;
+      p[0][k] = points[k].x;
+      p[1][k] = points[k].y;
+      p[2][k] = points[k].z;
+    }
+    for (int k = 0; k < kPixels; ++k) {
+      // x - x is zero for finite numbers. The same as is_seen.
+      const float finite = (p[0][k] - p[0][k]) + (p[1][k] - p[1][k]) + (p[2][k] - p[2][k]);
+      const bool is_point = (finite == 0.0f) & (p[2][k] > 0.0f);
+      const float inverse = 1.0f / p[2][k];
+      const float along_x = p[0][k] * inverse * per_x, along_y = p[1][k] * inverse * per_y;
+      d[k] = is_point ? inverse : 0.0f;
+      x[k] = is_point ? along_x : 0.0f;
+      y[k] = is_point ? along_y : 0.0f;
       seen[k] = is_point ? 1.0f : 0.0f;
     }
   }

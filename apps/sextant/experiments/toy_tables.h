@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/evaluate/pose_error.h"
+#include "sextant/recognize/recognizer.h"
+#include "sextant/synth/table_scene.h"
+
+namespace sextant::app {
+
+/// A table with toys of the catalogue, which a library knows, and cartons and cans, which it does
+/// not, as a Kinect sees it.
+struct ToyTable {
+  TableScene scene;
+  Image<float> depth_m;
+  Image<std::int32_t> ids;  ///< 0 for the table, i + 1 for objects[i] of the scene, -1 for nothing
+};
+
+/// The seven toys, learned as `sextant learn` does. On the host.
+std::vector<LearnedObject> learn_toys(const Context& context);
+
+/// Five objects at 0.8 m. The first is a toy, and a carton hides the given share of it; where that
+/// is negative, things lie as they come. The same for the same arguments, on the host.
+ToyTable make_toy_table(const Context& context, const TableObjects& objects, float occlusion,
+                        std::uint64_t seed);
+
+/// A toy that lies on a table, and whether it was found in its place.
+struct SoughtToy {
+  double hidden = 0;  ///< share of its pixels that others hide
+  bool found = false;
+};
+
+/// What a recogniser made of a table.
+struct JudgedTable {
+  std::vector<SoughtToy> toys;  ///< those of which at least 10 % are seen
+  int false_reports = 0;        ///< detections that are no toy in its place
+};
+
+/// Tells right detections: the toy's surface is nowhere off by more than a tenth of its diameter,
+/// modulo its symmetries (MSSD).
+class ToyJudge {
+ public:
+  explicit ToyJudge(std::span<const LearnedObject> toys);
+  JudgedTable judge(const ToyTable& table, const Recognition& recognition) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<EvaluatedModel> models_;
+};
+
+}  // namespace sextant::app

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sextant/recognize/lookalikes.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "sextant/recognize/recognizer/acceptance.h"
+#include "sextant/synth/catalogue.h"
+
+namespace sextant {
+namespace {
+
+using detail::recognizer::kTerms;
+using detail::recognizer::kUsualLevel;
+using detail::recognizer::lookalike_level;
+
+constexpr int kFrames = 4;
+
+LearnedObject object_named(const char* name) {
+  LearnedObject object;
+  object.name = name;
+  object.mesh = make_object(name);
+  object.diameter_m = 0.2;
+  return object;
+}
+
+const std::vector<ClutterFrame>& clutter() {
+  static const std::vector<ClutterFrame> frames = make_clutter(Context::cpu(), kFrames);
+  return frames;
+}
+
+TEST(Lookalikes, ClutterIsTheSameForAnyThreadsAndFull) {
+  const std::vector<ClutterFrame> other = make_clutter(Context::cpu(1), 2);
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    const std::span<const float> a = clutter()[i].depth_m.pixels().host();
+    const std::span<const float> b = other[i].depth_m.pixels().host();
+    ASSERT_EQ(a.size(), b.size());
+    EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size_bytes()), 0);
+    std::int64_t measured = 0;
+    for (const float z : a) measured += std::isfinite(z);
+    EXPECT_GT(measured, std::ssize(a) / 2);
+  }
+}
+
+TEST(Lookalikes, GrowWithTheScale) {
+  const std::vector<ClutterFrame> large = make_clutter(Context::cpu(), 1, 3);
+  double near = 0, far = 0, both = 0;
+  for (std::size_t i = 0; i < large[0].depth_m.pixels().host().size(); ++i) {
+    const float a = clutter()[0].depth_m.pixels().host()[i],
+                b = large[0].depth_m.pixels().host()[i];
+    if (!std::isfinite(a) || !std::isfinite(b)) continue;
+    near += static_cast<double>(a);
+    far += static_cast<double>(b);
+    ++both;
+  }
+  ASSERT_GT(both, 1000);
+  EXPECT_NEAR(far / near, 3, 0.1);
+  EXPECT_EQ(clutter_scale(0.1), 1);
+  EXPECT_EQ(clutter_scale(0.7), 2);
+}
+
+TEST(Lookalikes, PlainBoxesHaveMoreThanOddShapes) {
+  const Context context = Context::cpu();
+  const LearnedLookalikes box = find_lookalikes(context, object_named("tea_box"), clutter());
+  const LearnedLookalikes mask = find_lookalikes(context, object_named("mask"), clutter());
+  EXPECT_EQ(box.length, kTerms);
+  EXPECT_EQ(box.terms.size(), std::int64_t{kFrames} * box.frame_poses * kTerms);
+  EXPECT_GT(lookalike_level(box), lookalike_level(mask) + 1);
+}
+
+TEST(Lookalikes, OfAnotherVersionTellNothing) {
+  LearnedLookalikes other;
+  EXPECT_EQ(lookalike_level(other), kUsualLevel);
+  other.length = kTerms + 1;
+  other.frame_poses = 1;
+  other.terms = Buffer<float>(Context::cpu(), other.length);
+  EXPECT_EQ(lookalike_level(other), kUsualLevel);
+}
+
+TEST(Lookalikes, CanBeStopped) {
+  EXPECT_THROW(
+      find_lookalikes(Context::cpu(), object_named("mask"), clutter(),
+                      [](std::string_view, std::int64_t done, std::int64_t) { return done < 1; }),
+      Cancelled);
+}
+
+}  // namespace
+}  // namespace sextant
