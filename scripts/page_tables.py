@@ -175,17 +175,19 @@ def hidden(results, number):
     result = latest(results, "tensor-occlusion")
     rates, counts, others = {}, {}, []
     for row in result["rows"]:
-        found = re.fullmatch(r"toys hidden (.*), found by (.*)", row["what"])
+        found = re.fullmatch(r"toys hidden (.*), (found|proposed) by (.*)", row["what"])
         count = re.fullmatch(r"toys hidden (.*)", row["what"])
         if found:
-            rates.setdefault(found[1], {})[found[2]] = f"{row['ours']:.0f}"
+            hides, stage, name = found.groups()
+            rates.setdefault(hides, {}).setdefault(name, {})[stage] = f"{row['ours']:.0f}"
         elif count:
             counts[count[1]] = f"{row['ours']:.0f}"
         else:
             paper = "" if row["paper"] is None else f", {number(row['paper'])} in the paper"
             others.append(f"{row['what']}: {number(row['ours'])} {row['unit']}".strip() + paper)
     sources = list(next(iter(rates.values())))
-    lines = [[hides, counts[hides]] + [own[name] for name in sources]
+    lines = [[hides, counts[hides]] + [f"{own[name]['proposed']} / {own[name]['found']}"
+                                       for name in sources]
              for hides, own in rates.items()]
     return (table(["hidden", "toys"] + [f"{name}, %" for name in sources], lines) + "\n" +
             "\n".join(f"- {other}" for other in others) + "\n" + source(result))

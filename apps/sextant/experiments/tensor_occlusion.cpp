@@ -46,8 +46,15 @@ struct TensorLabels {
   double on_toys = 0, right = 0, on_strangers = 0;
 
   void count(const Context& context, const ResidentLibrary& library, const ToyTable& table) {
+    // Objects were learned without a table, which the recogniser leaves out as well.
+    Image<float> depth_m = copy(context, table.depth_m);
+    for (int v = 0; v < depth_m.height(); ++v) {
+      for (int u = 0; u < depth_m.width(); ++u) {
+        if (table.ids(u, v) == 0) depth_m(u, v) = NAN;
+      }
+    }
     const LibraryMatches found =
-        match_library_tensors(context, library, table.depth_m, table.scene.camera, {}, {.k = 1});
+        match_library_tensors(context, library, depth_m, table.scene.camera, {}, {.k = 1});
     for (const LibraryMatch& match : found.matches) {
       const Vec2f pixel = project(cast<float>(table.scene.camera), match.scene_m);
       const int u = static_cast<int>(std::lround(pixel.x));
@@ -65,7 +72,7 @@ struct TensorLabels {
 };
 
 struct Outcome {
-  std::array<double, std::size(kIntervals)> sought{}, found{};
+  std::array<double, std::size(kIntervals)> sought{}, proposed{}, found{};
   double false_reports = 0;
 
   void count(const JudgedTable& judged) {
@@ -73,6 +80,7 @@ struct Outcome {
       for (std::size_t i = 0; i < std::size(kIntervals); ++i) {
         if (toy.hidden <= kIntervals[i].low || toy.hidden > kIntervals[i].high) continue;
         sought[i] += 1;
+        proposed[i] += toy.proposed;
         found[i] += toy.found;
       }
     }
@@ -96,6 +104,15 @@ void add_rates(const std::array<Outcome, std::size(kManners)>& outcomes,
       const bool all = m + 1 == std::size(kManners);
       if (all && interval.goal) row.goal = interval.goal, row.met = rate >= *interval.goal;
       rows.push_back(row);
+    }
+    for (std::size_t m = 0; m < std::size(kManners); ++m) {
+      rows.push_back(
+          {fmt::format("toys hidden {}, proposed by {}", interval.name, kManners[m].name),
+           "%",
+           {},
+           100 * outcomes[m].proposed[i] / outcomes[m].sought[i],
+           {},
+           {}});
     }
     rows.push_back(
         {fmt::format("toys hidden {}", interval.name), "", {}, outcomes[0].sought[i], {}, {}});
@@ -122,8 +139,10 @@ std::vector<measure::Row> tensor_occlusion(const Context& context) {
       const ToyTable table = make_toy_table(host, objects, kOcclusions[o], 1000 * o + t);
       labels.count(host, library, table);
       for (std::size_t m = 0; m < std::size(kManners); ++m) {
-        outcomes[m].count(
-            judge.judge(table, recognizers[m].recognize(table.depth_m, table.scene.camera)));
+        RecognitionTrace trace;
+        const Recognition recognition =
+            recognizers[m].recognize(table.depth_m, table.scene.camera, {}, {}, &trace);
+        outcomes[m].count(judge.judge(table, recognition, trace));
       }
       ++tables;
     }

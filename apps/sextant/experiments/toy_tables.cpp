@@ -5,12 +5,15 @@
 
 #include "apps/sextant/synth/table_picture.h"
 #include "sextant/learn/learn_mesh.h"
+#include "sextant/recognize/lookalikes.h"
 
 namespace sextant::app {
 
 namespace {
 
 constexpr double kLeastSeen = 0.1;  // of a toy's pixels, for it to be looked for
+
+constexpr int kClutterFrames = 16;  // in which lookalikes are looked for, as by 'sextant learn'
 
 bool is_toy(std::string_view name) {
   return std::ranges::any_of(object_catalogue(), [&](const CatalogueEntry& entry) {
@@ -42,10 +45,13 @@ TableScene draw_scene(const Context& context, const TableObjects& objects, float
 
 std::vector<LearnedObject> learn_toys(const Context& context) {
   const Context host = context.is_cpu() ? context : Context::cpu();
+  const std::vector<ClutterFrame> clutter = make_clutter(host, kClutterFrames);
   std::vector<LearnedObject> toys;
   for (const CatalogueEntry& entry : object_catalogue()) {
     if (entry.set != ObjectSet::kToys) continue;
-    toys.push_back(learn_mesh(host, std::string(entry.name), make_object(entry.name)));
+    LearnedObject toy = learn_mesh(host, std::string(entry.name), make_object(entry.name));
+    toy.lookalikes = find_lookalikes(host, toy, clutter);
+    toys.push_back(std::move(toy));
   }
   return toys;
 }
@@ -70,25 +76,35 @@ ToyJudge::ToyJudge(std::span<const LearnedObject> toys) {
   }
 }
 
-JudgedTable ToyJudge::judge(const ToyTable& table, const Recognition& recognition) const {
+bool ToyJudge::is_right(std::size_t toy, const Rigid3d& camera_from_object,
+                        const SceneObject& truth) const {
+  return criterion_error(models_[toy], camera_from_object, truth.camera_from_object,
+                         {.measure = PoseMeasure::kMssd}) < 1;
+}
+
+JudgedTable ToyJudge::judge(const ToyTable& table, const Recognition& recognition,
+                            const RecognitionTrace& trace) const {
   JudgedTable judged;
-  std::vector<bool> is_right(recognition.detections.size(), false);
+  std::vector<bool> right(recognition.detections.size(), false);
   for (const SceneObject& object : table.scene.objects) {
     const auto known = std::ranges::find(names_, object.name);
     if (known == names_.end()) continue;
     const auto o = static_cast<std::size_t>(known - names_.begin());
-    SoughtToy toy{1 - object.visibility.fraction(), false};
+    SoughtToy toy{1 - object.visibility.fraction(), false, false};
     for (std::size_t d = 0; d < recognition.detections.size(); ++d) {
       const Detection& detection = recognition.detections[d];
-      if (detection.object_index != static_cast<std::int32_t>(o)) continue;
-      if (criterion_error(models_[o], detection.camera_from_object, object.camera_from_object,
-                          {.measure = PoseMeasure::kMssd}) < 1) {
-        toy.found = is_right[d] = true;
+      if (detection.object_index == static_cast<std::int32_t>(o) &&
+          is_right(o, detection.camera_from_object, object)) {
+        toy.found = right[d] = true;
       }
     }
+    toy.proposed = std::ranges::any_of(trace.refined, [&](const ObjectPose& pose) {
+      return pose.object_index == static_cast<std::int32_t>(o) &&
+             is_right(o, pose.camera_from_object, object);
+    });
     if (object.visibility.fraction() >= kLeastSeen) judged.toys.push_back(toy);
   }
-  judged.false_reports = static_cast<int>(std::ranges::count(is_right, false));
+  judged.false_reports = static_cast<int>(std::ranges::count(right, false));
   return judged;
 }
 

@@ -25,7 +25,8 @@ ToyTable make_toy_table(const Context& context, const TableObjects& objects, flo
 
 /// A toy that lies on a table, and whether it was found in its place.
 struct SoughtToy {
-  double hidden = 0;  ///< share of its pixels that others hide
+  double hidden = 0;      ///< share of its pixels that others hide
+  bool proposed = false;  ///< whether its place was among the poses that were verified
   bool found = false;
 };
 
@@ -40,9 +41,12 @@ struct JudgedTable {
 class ToyJudge {
  public:
   explicit ToyJudge(std::span<const LearnedObject> toys);
-  JudgedTable judge(const ToyTable& table, const Recognition& recognition) const;
+  JudgedTable judge(const ToyTable& table, const Recognition& recognition,
+                    const RecognitionTrace& trace = {}) const;
 
  private:
+  bool is_right(std::size_t toy, const Rigid3d& camera_from_object, const SceneObject& truth) const;
+
   std::vector<std::string> names_;
   std::vector<EvaluatedModel> models_;
 };

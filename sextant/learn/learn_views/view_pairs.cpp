@@ -147,6 +147,7 @@ void carry_motions_on(const Context& context, const std::vector<PreparedView>& v
 void drop_rough_edges(std::vector<Edge>& edges) {
   constexpr double kRough = 5;
   std::vector<double> rms;
+  rms.reserve(edges.size());
   for (const Edge& edge : edges) rms.push_back(edge.alignment.rms_m);
   if (rms.size() < 4) return;
   std::nth_element(rms.begin(), rms.begin() + static_cast<std::ptrdiff_t>(rms.size() / 2),

@@ -61,9 +61,8 @@ inline constexpr int kTerms = [] {
 
 /// The logarithm of the odds that the pose is right, as far as the pose itself tells.
 SEXTANT_HD inline double shape_logit(const VerificationTerms& terms) {
-  // The coefficients of the logistic model, in the order of the features, as
-  // bench/evaluation/fit_terms prints them for 200 synthetic frames and every second real one
-  // (docs/recognition.md).
+  // In the order of the features, as bench/evaluation/fit_terms prints them for synthetic and real
+  // frames (docs/recognition.md).
   constexpr double kCoefficients[kFeatures] = {-19.9170, -0.0948, 1.4757, 1.2020,  1.3584,  5.6187,
                                                6.7736,   -3.1934, 1.6755, -4.4741, -1.5476, -0.1374,
                                                -3.3638,  -1.2078, 0.9733, -1.0671, -1.9175, -4.0718,

@@ -85,8 +85,7 @@ Recognizer::Recognizer(const Context& context, std::span<const LearnedObject> ob
   check_options(options);
   const PoseSources sources = pose_sources(options.sources);
   require(context.is_cpu() || !(sources.tensors || sources.shot),
-          "sources: tensors and shot propose poses on the CPU alone, the context is on ",
-          to_string(context.device()), "; take point-pairs there");
+          "sources: on CUDA poses are proposed by pairs of points alone, not by ", options.sources);
   const Context host = context.is_cpu() ? context : Context::cpu();
   state_ = std::make_unique<State>(
       State{context, options, sources, DescriptorSources(host, objects, sources), {}, {}, {}});

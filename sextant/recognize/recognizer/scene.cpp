@@ -180,12 +180,6 @@ int proposing_step(const SceneFrame& scene, float leaf_m) {
   return clamp(static_cast<int>(leaf_m / (4 * std::max(pitch_m, 1e-9f))), 1, 8);
 }
 
-bool is_proposing(const SceneFrame& scene, ImageView<const std::uint8_t> mask, int u, int v,
-                  float diameter_m) {
-  return ProposingPixels{scene.view(), scene.on_plane.data(), mask, scene.averaged}.has(u, v,
-                                                                                        diameter_m);
-}
-
 PointSamples sample_scene(const Context& context, const SceneFrame& scene,
                           ImageView<const std::uint8_t> mask, float leaf_m, float diameter_m) {
   const ProposingPixels pixels{scene.view(), scene.on_plane.data(), mask, scene.averaged};
@@ -193,7 +187,7 @@ PointSamples sample_scene(const Context& context, const SceneFrame& scene,
   std::vector<Vec3f> p, n;
   for (int v = 0; v < scene.camera.height; v += step) {
     for (int u = 0; u < scene.camera.width; u += step) {
-      if (!pixels.has_with_normal(u, v, diameter_m)) continue;
+      if (!pixels.has(u, v, diameter_m)) continue;
       p.push_back(scene.points(u, v));
       n.push_back(scene.normals(u, v));
     }

@@ -43,12 +43,6 @@ void prepare_scene_into(const Context& context, ImageView<const float> depth_m,
 /// pixels a leaf are enough to find what lies in it.
 int proposing_step(const SceneFrame& scene, float leaf_m);
 
-/// Whether the pixel proposes poses of objects up to the diameter: it lies off the dominant plane
-/// and where the mask of the given map is not 0, and not so far off that an object of the diameter
-/// would be too few pixels wide, or its depth too uncertain, to be told from others. On the CPU.
-bool is_proposing(const SceneFrame& scene, ImageView<const std::uint8_t> mask, int u, int v,
-                  float diameter_m);
-
 /// The points that propose poses of an object of the diameter, sampled with the leaf. On the CPU.
 PointSamples sample_scene(const Context& context, const SceneFrame& scene,
                           ImageView<const std::uint8_t> mask, float leaf_m, float diameter_m);

@@ -239,15 +239,21 @@ struct ProposingPixels {
   ImageView<const std::uint8_t> mask;  ///< of the given map; without data for all pixels
   int averaged;
 
-  SEXTANT_HD bool has(int u, int v, float diameter_m) const {
-    if (on_plane[std::int64_t{v} * frame.camera.width + u]) return false;
-    const float z = frame.depth_m(u, v);
-    if (!std::isfinite(z) || z > diameter_m * frame.camera.fx_px / kLeastPixels) return false;
+  /// Whether the pixel's point does: it lies off the dominant plane and where the mask is not 0,
+  /// and not so far off that an object of the diameter would be too few pixels wide, or its depth
+  /// too uncertain, to be told from others.
+  SEXTANT_HD bool has_point(int u, int v, float diameter_m) const {
+    const Vec3f& p = frame.points(u, v);
+    if (on_plane[std::int64_t{v} * frame.camera.width + u] || !is_finite(p)) return false;
+    if (p.z > diameter_m * frame.camera.fx_px / kLeastPixels) return false;
     if (mask.data && mask(u * averaged, v * averaged) == 0) return false;
     return frame.noise.sigma_m(z) <= kMostNoise * diameter_m;
   }
   SEXTANT_HD bool has_with_normal(int u, int v, float diameter_m) const {
     return has(u, v, diameter_m) && is_finite(frame.normals(u, v));
+  }
+  SEXTANT_HD bool has(int u, int v, float diameter_m) const {
+    return has_point(u, v, diameter_m) && is_finite(frame.normals(u, v));
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "sextant/depth/bilateral.h"
 #include "sextant/match/library_matches.h"
+#include "sextant/recognize/recognizer/scene_math.h"
 
 namespace sextant::detail::recognizer {
 
@@ -83,9 +84,10 @@ std::vector<std::vector<Hypothesis>> DescriptorSources::propose(
   if (!(scene.median_depth_m > 0)) return poses;  // nothing but holes
   // Without the table that an object stands on, because its views were learned without one.
   Image<float> depth_m(context, scene.camera.width, scene.camera.height);
+  const ProposingPixels pixels{scene.view(), scene.on_plane.data(), mask, scene.averaged};
   for (int v = 0; v < scene.camera.height; ++v) {
     for (int u = 0; u < scene.camera.width; ++u) {
-      const bool described = is_proposing(scene, mask, u, v, largest_diameter_m_);
+      const bool described = pixels.has_point(u, v, largest_diameter_m_);
       depth_m(u, v) = described ? scene.depth_m(u, v) : NAN;
     }
   }
