@@ -72,8 +72,7 @@ struct MarkProposing {
       return;
     }
     const GridPixels::Place at = grid.place(element);
-    grid.before[element] =
-        grid.pixels.has_with_normal(at.u, at.v, grid.grids[at.model].diameter_m) ? 1 : 0;
+    grid.before[element] = grid.pixels.has(at.u, at.v, grid.grids[at.model].diameter_m) ? 1 : 0;
   }
 };
 struct NumberProposing {

@@ -247,10 +247,7 @@ struct ProposingPixels {
     if (on_plane[std::int64_t{v} * frame.camera.width + u] || !is_finite(p)) return false;
     if (p.z > diameter_m * frame.camera.fx_px / kLeastPixels) return false;
     if (mask.data && mask(u * averaged, v * averaged) == 0) return false;
-    return frame.noise.sigma_m(z) <= kMostNoise * diameter_m;
-  }
-  SEXTANT_HD bool has_with_normal(int u, int v, float diameter_m) const {
-    return has(u, v, diameter_m) && is_finite(frame.normals(u, v));
+    return !(frame.noise.sigma_m(p.z) > kMostNoise * diameter_m);
   }
   SEXTANT_HD bool has(int u, int v, float diameter_m) const {
     return has_point(u, v, diameter_m) && is_finite(frame.normals(u, v));
