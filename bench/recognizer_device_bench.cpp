@@ -62,7 +62,7 @@ struct Found {
   std::vector<double> errors_mm;
 };
 
-/// Right is what lies within a tenth of the object's size of where it stands.
+/// Right is what has its origin within 10 mm of that of an object of the name.
 void judge(const Frame& frame, const Recognition& recognition, Found& found) {
   for (const SceneObject& truth : frame.scene.objects) {
     found.truths += std::find(std::begin(kNames), std::end(kNames), truth.name) != std::end(kNames);

@@ -180,7 +180,11 @@ void recognize_all(const Finder& finder, const std::vector<Job>& jobs) {
 }
 
 void run(const RecognizeCommand& command) {
-  const Context context = context_for(command.common);
+  const PoseSources sources = pose_sources(command.options.sources);
+  CommonOptions common = command.common;
+  // Descriptors propose poses on the CPU alone.
+  if (common.device == "best" && (sources.tensors || sources.shot)) common.device = "cpu";
+  const Context context = context_for(common);
   const Library is_there(command.library, LibraryAccess::kRead);
   const FrameList list = list_frames(command.input);
   const std::vector<Job> jobs = plan(command, list);

@@ -97,7 +97,7 @@ struct VerificationTerms {
 
 /// Calls visit(name, value) for each term, whose values may be changed where the terms may.
 template <class Terms, class Visitor>
-  requires std::same_as<std::remove_const_t<Terms>, VerificationTerms>
+requires std::same_as<std::remove_const_t<Terms>, VerificationTerms>
 constexpr void for_each_term(Terms& t, Visitor&& visit) {
   visit("pixels", t.pixels);
   visit("supported", t.supported);

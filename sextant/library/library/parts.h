@@ -10,10 +10,9 @@ namespace sextant::detail::library {
 
 /// The parts of an object under the names that they have in the file.
 enum class PartKind { kMesh, kViews, kSamples, kShot, kTensors, kAppearance, kLookalikes };
-inline constexpr PartKind kPartKinds[] = {PartKind::kMesh,    PartKind::kViews,
-                                          PartKind::kSamples, PartKind::kShot,
-                                          PartKind::kTensors, PartKind::kAppearance,
-                                          PartKind::kLookalikes};
+inline constexpr PartKind kPartKinds[] = {
+    PartKind::kMesh,    PartKind::kViews,      PartKind::kSamples,   PartKind::kShot,
+    PartKind::kTensors, PartKind::kAppearance, PartKind::kLookalikes};
 const char* name_of(PartKind kind);
 bool wants(const ObjectParts& parts, PartKind kind);
 

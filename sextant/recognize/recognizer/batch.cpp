@@ -17,6 +17,7 @@ namespace {
 /// One frame on its way through the stages.
 struct Stages {
   const Context& context;
+  const Context& host;
   const RecognizeOptions& options;
   const ModelSet& models;
   FrameView frame;
@@ -116,12 +117,14 @@ struct Stages {
                 masks.data},
                workspace);
     const std::vector<std::uint32_t> words = to_host(context, masks);
-    std::vector<std::vector<std::int32_t>> result;
-    for (std::size_t i = 0; i < of.size(); ++i) {
-      const Model& model = host_models[static_cast<std::size_t>(objects[i])];
-      result.push_back(supported_pixels(frame.camera, crop_of(frame.camera, model.view(), poses[i]),
-                                        words.data() + i * kMaskWords));
-    }
+    std::vector<std::vector<std::int32_t>> result(of.size());
+    for_each_chunk(host, size, 4, [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+        const Model& model = host_models[static_cast<std::size_t>(objects[i])];
+        result[i] = supported_pixels(frame.camera, crop_of(frame.camera, model.view(), poses[i]),
+                                     words.data() + i * kMaskWords);
+      }
+    });
     return result;
   }
 };
@@ -149,7 +152,10 @@ std::vector<Rigid3d> doubles(const std::vector<Rigid3f>& poses) {
 
 BatchRecognizer::BatchRecognizer(const Context& context, std::span<const Model> models,
                                  const RecognizeOptions& options)
-    : context_(context), options_(options), models_(make_model_set(context, models)) {}
+    : context_(context),
+      host_(context.is_cpu() ? context : Context::cpu()),
+      options_(options),
+      models_(make_model_set(context, models)) {}
 
 ImageView<const std::uint8_t> BatchRecognizer::mask_there(ImageView<const std::uint8_t> mask) {
   if (!mask.data || context_.is_cpu()) return mask;
@@ -177,7 +183,7 @@ Recognition BatchRecognizer::recognize(std::span<const Model> models,
     recognition.complete = false;
     return recognition;
   }
-  const Stages stages{context_, options_, models_, scene_.view(), workspace_};
+  const Stages stages{context_, host_, options_, models_, scene_.view(), workspace_};
   const Proposals proposals = propose_all(context_, models_, scene_, mask_there(hints.mask),
                                           hints.poses, options_, clock, workspace_);
   const View<Rigid3d> candidates = stages.take<Rigid3d>(proposals.starts.size);
@@ -214,11 +220,16 @@ Recognition BatchRecognizer::recognize(std::span<const Model> models,
     pool.push_back(explanation(model_of(*sure[i]), *sure[i]));
     pool.back().pixels = std::move(pixels[i]);
   }
-  recognition.rejected.reserve(told.size());
   select(scene_, options_.accept, std::move(pool), recognition);
-  for (auto pose = unsure; pose != told.end(); ++pose) {
-    recognition.rejected.push_back(rejection(model_of(**pose), **pose));
-  }
+  const std::span rest(unsure, told.end());
+  const std::size_t before = recognition.rejected.size();
+  recognition.rejected.resize(before + rest.size());
+  for_each_chunk(
+      host_, static_cast<std::int64_t>(rest.size()), 64, [&](std::int64_t begin, std::int64_t end) {
+        for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+          recognition.rejected[before + i] = rejection(model_of(*rest[i]), *rest[i]);
+        }
+      });
   clock.stop("select");
   return recognition;
 }

@@ -24,6 +24,7 @@ class BatchRecognizer {
   ImageView<const std::uint8_t> mask_there(ImageView<const std::uint8_t> mask);
 
   Context context_;
+  Context host_;
   RecognizeOptions options_;
   ModelSet models_;
   SceneFrame scene_;
