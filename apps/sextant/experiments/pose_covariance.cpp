@@ -82,7 +82,8 @@ void draw(const Context& context, const Subject& subject, SensorModel sensor, do
     const Instance instances[] = {{0, 0, 0, cast<float>(truth)}, {1, 0, 1, cast<float>(truth)}};
     const Rendering exact = render(context, subject.scene, camera, instances, {.normals = true});
     for (int d = 0; d < kDraws; ++d) {
-      const auto seed = static_cast<std::uint64_t>(kDraws * view + d);
+      const auto seed = static_cast<std::uint64_t>(kDraws) * static_cast<std::uint64_t>(view) +
+                        static_cast<std::uint64_t>(d);
       const Image<float> depth_m = add_sensor_noise(
           context, exact.depth_m_of(0), exact.normals_of(0), camera, sensor_noise(sensor), seed);
       ++sums.draws;
