@@ -44,6 +44,16 @@ struct Found {
   Rigid3d camera_from_object;
 };
 
+/// A pose from a matrix of a library, of which m(row, column) is a number.
+template <class Matrix>
+Rigid3d rigid_of(const Matrix& m) {
+  const auto at = [&](int r, int c) { return static_cast<double>(m(r, c)); };
+  Rigid3d pose;
+  for (int r = 0; r < 3; ++r) pose.rotation.row[r] = {at(r, 0), at(r, 1), at(r, 2)};
+  pose.translation = {at(0, 3), at(1, 3), at(2, 3)};
+  return renormalized(pose);
+}
+
 /// One library's way to find objects: made once for the models, then asked for each frame.
 class Recognizer {
  public:

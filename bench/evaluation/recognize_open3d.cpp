@@ -136,11 +136,7 @@ class Open3d : public Recognizer {
   }
 
   static Found found_of(const Model& model, const registration::RegistrationResult& result) {
-    const Eigen::Matrix4d& m = result.transformation_;
-    Rigid3d pose;
-    for (int r = 0; r < 3; ++r) pose.rotation.row[r] = {m(r, 0), m(r, 1), m(r, 2)};
-    pose.translation = {m(0, 3), m(1, 3), m(2, 3)};
-    return {model.object_id, result.fitness_, renormalized(pose)};
+    return {model.object_id, result.fitness_, rigid_of(result.transformation_)};
   }
 
   std::vector<Model> models_;

@@ -142,13 +142,6 @@ class OpenCv : public Recognizer {
     return found;
   }
 
-  static Rigid3d rigid_of(const cv::Matx44d& m) {
-    Rigid3d pose;
-    for (int r = 0; r < 3; ++r) pose.rotation.row[r] = {m(r, 0), m(r, 1), m(r, 2)};
-    pose.translation = {m(0, 3), m(1, 3), m(2, 3)};
-    return renormalized(pose);
-  }
-
   /// What lies near a place: ICP on the whole scene takes seconds a pose and finds other things.
   static cv::Mat part_around(const Scene& scene, const Vec3d& middle, double reach_m) {
     cv::Mat part(0, 6, CV_32F);

@@ -242,18 +242,10 @@ class Pcl : public Recognizer {
     std::cerr.rdbuf(err);
     std::vector<Found> found;
     for (std::size_t i = 0; i < hypotheses.size() && i < accepted.size(); ++i) {
-      if (accepted[i]) found.push_back(found_of(hypotheses[i]));
+      const Hypothesis& h = hypotheses[i];
+      if (accepted[i]) found.push_back({h.model->object_id, h.votes, rigid_of(h.pose)});
     }
     return found;
-  }
-
-  static Found found_of(const Hypothesis& h) {
-    Rigid3d pose;
-    for (int r = 0; r < 3; ++r) {
-      pose.rotation.row[r] = {h.pose(r, 0), h.pose(r, 1), h.pose(r, 2)};
-    }
-    pose.translation = {h.pose(0, 3), h.pose(1, 3), h.pose(2, 3)};
-    return {h.model->object_id, h.votes, renormalized(pose)};
   }
 
   std::vector<std::unique_ptr<Model>> models_;

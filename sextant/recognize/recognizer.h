@@ -132,6 +132,7 @@ struct Detection {
   /// Of a small motion about the object's centre in the camera's axes, rotation (rad) then
   /// translation (m), row by row. Directions that the frame leaves open have the object's size.
   std::array<double, 36> covariance{};
+  Vec3d centre_m;          ///< the point, in the object's frame, that the covariance is about
   double visible = 0;      ///< share of the rendered object that is seen
   double occluded = 0;     ///< share that something hides
   bool symmetric = false;  ///< whether other poses look the same
@@ -195,7 +196,8 @@ class Recognizer {
   Recognizer(Recognizer&&) noexcept;
   Recognizer& operator=(Recognizer&&) noexcept;
 
-  /// Depth in metres on the host, NaN for holes, of a camera without distortion. Progress counts
+  /// Depth in metres on the host, of a camera without distortion; NaN and what lies outside 1 mm to
+  /// 1 km is a hole. Progress counts
   /// objects. A frame of holes gives an empty result. On CUDA, one call at a time, and the time
   /// that hints limit is looked at once, before poses are looked for.
   Recognition recognize(ImageView<const float> depth_m, const Camera& camera,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/core/line_sums.h"
 #include "sextant/geometry/row_camera.h"
 #include "sextant/render/rasterize.h"
 #include "sextant/surface/cloud_resolution.h"
@@ -11,21 +12,6 @@
 namespace sextant::app {
 
 namespace {
-
-/// The straight line through pixel = focal × slope + centre with the least squares.
-struct Line {
-  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
-
-  void add(double slope, double pixel) {
-    n += 1;
-    x += slope;
-    y += pixel;
-    xx += slope * slope;
-    xy += slope * pixel;
-  }
-  double focal() const { return (n * xy - x * y) / (n * xx - x * x); }
-  double centre() const { return (y - focal() * x) / n; }
-};
 
 /// Pixels without a depth between at least five that agree get their mean.
 void fill_pores(Image<float>& depth_m, float agree_m) {
@@ -71,7 +57,7 @@ CloudFrame frame_of_cloud(const Cloud& cloud, const std::string& name) {
     return result.camera_from_points *
            cast<double>(cloud.points.data()[std::int64_t{v} * cloud.width + u]);
   };
-  Line columns, rows;
+  LineSums columns, rows;  // pixels over slopes of rays
   for (int v = 0; v < cloud.height; ++v) {
     for (int u = 0; u < cloud.width; ++u) {
       const Vec3d p = point_at(u, v);
@@ -82,10 +68,14 @@ CloudFrame frame_of_cloud(const Cloud& cloud, const std::string& name) {
       rows.add(p.y / p.z, v);
     }
   }
-  require(columns.n > 100, name, ": has ", columns.n, " points before its camera");
-  frame.camera = {
-      cloud.width, cloud.height, columns.focal(), rows.focal(), columns.centre(), rows.centre(),
-      {}};
+  require(columns.count > 100, name, ": has ", columns.count, " points before its camera");
+  frame.camera = {cloud.width,
+                  cloud.height,
+                  columns.slope(),
+                  rows.slope(),
+                  columns.intercept(),
+                  rows.intercept(),
+                  {}};
   double worst_px = 0;
   for (int v = 0; v < cloud.height; ++v) {
     for (int u = 0; u < cloud.width; ++u) {

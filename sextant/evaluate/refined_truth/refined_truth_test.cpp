@@ -124,5 +124,18 @@ TEST(RefinedTruth, KeepsTheGivenPoseWhereItWouldMoveTooFarOrIsNotSeen) {
   EXPECT_TRUE(testing::mentions(testing::error_message([&] { refine({}); }), "object 77"));
 }
 
+/// It runs on the host alone, and says so instead of reading memory that is elsewhere.
+TEST(RefinedTruth, RefusesOtherDevices) {
+  const Frame frame = make_frame();
+  for (const Context& context : testing::all_contexts()) {
+    if (context.is_cpu()) continue;
+    EXPECT_TRUE(testing::mentions(testing::error_message([&] {
+                                    refine_truth(context, frame.models, frame.scene.camera,
+                                                 frame.depth_m, frame.truth);
+                                  }),
+                                  "runs on the host"));
+  }
+}
+
 }  // namespace
 }  // namespace sextant

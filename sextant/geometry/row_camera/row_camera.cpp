@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "sextant/core/line_sums.h"
 #include "sextant/geometry/row_camera/projection.h"
 
 namespace sextant {
@@ -11,26 +12,13 @@ using namespace detail::row_camera;
 
 namespace {
 
-/// Sums for the correlation of two quantities.
-struct Correlation {
-  double count = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
-
-  void add(double x, double y) {
-    count += 1;
-    a += x;
-    b += y;
-    aa += x * x;
-    bb += y * y;
-    ab += x * y;
-  }
-  /// A single row or column of points says nothing, and counts as going together.
-  bool goes_together() const {
-    const double spread_a = aa - a * a / count;
-    const double spread_b = bb - b * b / count;
-    if (!(spread_a > 0 && spread_b > 0)) return true;
-    return ab - a * b / count >= 0.99 * std::sqrt(spread_a * spread_b);
-  }
-};
+/// Whether two quantities grow together. A single row or column of points says nothing, and counts
+/// as doing so.
+bool go_together(const LineSums& sums) {
+  const double spread_x = sums.spread_x(), spread_y = sums.spread_y();
+  if (!(spread_x > 0 && spread_y > 0)) return true;
+  return sums.spread_xy() >= 0.99 * std::sqrt(spread_x * spread_y);
+}
 
 std::vector<PixelOfPoint> pixels_of(const Cloud& cloud) {
   const auto points = cloud.points.host();
@@ -49,7 +37,7 @@ std::vector<PixelOfPoint> pixels_of(const Cloud& cloud) {
 /// Whether nearly all points lie before such a camera, columns going with x/z and rows with y/z.
 bool sees(const Rigid3d& points_from_camera, const std::vector<PixelOfPoint>& pixels) {
   const Rigid3d camera_from_points = inverse(points_from_camera);
-  Correlation columns, rows;
+  LineSums columns, rows;
   for (const PixelOfPoint& pixel : pixels) {
     const Vec3d p = camera_from_points * pixel.point;
     if (!(p.z > 0)) continue;
@@ -57,7 +45,7 @@ bool sees(const Rigid3d& points_from_camera, const std::vector<PixelOfPoint>& pi
     rows.add(pixel.v, p.y / p.z);
   }
   if (!(columns.count > 0.99 * static_cast<double>(pixels.size()))) return false;
-  return columns.goes_together() && rows.goes_together();
+  return go_together(columns) && go_together(rows);
 }
 
 }  // namespace

@@ -49,8 +49,9 @@ SEXTANT_HD inline AcceptanceFeatures acceptance_features(const VerificationTerms
            clamp(static_cast<double>(t.plane_gain), -0.7, 0.5)}};
 }
 
-/// What the level of an object adds, and the level of one whose lookalikes are not known.
-inline constexpr double kLevelCoefficient = -0.4186, kUsualLevel = -2;
+/// What the level of an object adds, and the level of one whose lookalikes are not known: a plain
+/// box's, so that nothing is reported in a hurry.
+inline constexpr double kLevelCoefficient = -0.4186, kUsualLevel = 1;
 
 inline constexpr int kTerms = [] {
   int count = 0;

@@ -6,7 +6,9 @@
 
 #include "sextant/core/eigen3.h"
 #include "sextant/descriptor/point_samples.h"
+#include "sextant/geometry/diameter.h"
 #include "sextant/geometry/neighbours.h"
+#include "sextant/geometry/object_size.h"
 #include "sextant/recognize/recognizer/acceptance.h"
 
 namespace sextant::detail::recognizer {
@@ -145,6 +147,10 @@ Model make_model(const Context& context, const LearnedObject& object,
   model.diameter_m = static_cast<float>(object.diameter_m);
   // Samples of the surface itself are more even than what thinning a library's samples leaves.
   const bool has_surface = !object.mesh.triangles.empty() || !object.mesh.vertices.normals.empty();
+  // A wrong unit shows in the surface, whatever the entry says.
+  const double size_m =
+      has_surface ? sextant::diameter_m(context, object.mesh.vertices.points) : object.diameter_m;
+  check_object_size("object " + object.name, size_m, 1.0);
   if (has_surface) {
     ModelSamples samples = sample_model(context, object.mesh);
     if (!(model.diameter_m > 0)) model.diameter_m = static_cast<float>(samples.diameter_m);

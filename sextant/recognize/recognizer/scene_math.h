@@ -20,7 +20,8 @@ inline constexpr int kMostAveraged = 8;  ///< pixels along a side
 inline constexpr float kLeastPixels = 20;   ///< that an object is wide
 inline constexpr float kMostNoise = 0.06f;  ///< of an object's diameter, that its depths may err by
 
-SEXTANT_HD inline bool is_depth(float z) { return std::isfinite(z) && z > 0; }
+/// No sensor of objects measures a millimetre or a kilometre; squares of such numbers overflow.
+SEXTANT_HD inline bool is_depth(float z) { return z > 1e-3f && z < 1e3f; }
 
 /// The mean of a block's depths that lie on the surface of its median; NaN where fewer than half of
 /// the pixels were measured.

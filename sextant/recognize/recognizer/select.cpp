@@ -60,6 +60,7 @@ Explanation explanation(const Model& model, const VerifiedPose& verified) {
   found.object_index = verified.object_index;
   found.camera_from_object = verified.camera_from_object;
   found.score = verified.score;
+  found.centre_m = cast<double>(model.centre);
   found.covariance = full_matrix(verified.covariance);
   found.visible = verified.terms.supported;
   found.occluded = verified.terms.occluded;

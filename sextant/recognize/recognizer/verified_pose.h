@@ -18,15 +18,20 @@ struct VerifiedPose {
 };
 
 /// The inverse of the information, where directions that nothing tells have the object's size, and
-/// what errs together. `sigma_m` is the noise at the object.
+/// what errs together. `sigma_m` is the noise at the object, `grain_px` its reach there.
 SEXTANT_HD inline SymN<double, 6> covariance_of(const ModelView& model,
                                                 const PoseEquations<double>& equations,
-                                                double sigma_m) {
+                                                double sigma_m, double grain_px) {
+  // The equations count pixels as a Kinect's err together. Where noise reaches farther, as a stereo
+  // camera's does, they claim to know more than they do.
+  constexpr double kUsualGrain_px = 7;
   // Of the noise, what a whole object errs by together: calibration bends depth maps smoothly.
   constexpr double kCommon = 0.15;
   const auto diameter = static_cast<double>(model.diameter_m);
   const PoseDirections along = pose_directions(equations, 0.5 * diameter);
-  SymN<double, 6> c = pose_covariance(equations, along, 1, 1, 0, diameter);
+  const double reach = grain_px / kUsualGrain_px;
+  const double shared = max_of(1.0, reach * reach);
+  SymN<double, 6> c = pose_covariance(equations, along, 1, shared, 0, diameter);
   for (int i = 0; i < 6; ++i) {
     const double common = kCommon * sigma_m / (i < 3 ? 0.5 * diameter : 1.0);
     c.at(i, i) += common * common;
@@ -40,8 +45,9 @@ SEXTANT_HD inline VerifiedPose verified_pose(const DepthNoise& noise, const Mode
                                              const PoseEquations<double>& equations) {
   const Vec3d centre = pose * cast<double>(model.centre);
   const auto sigma_m = static_cast<double>(noise.sigma_m(static_cast<float>(centre.z)));
+  const auto grain_px = static_cast<double>(noise.grain(static_cast<float>(centre.z)));
   return {object_index, pose, probability(acceptance_logit(terms, model.level)),
-          covariance_of(model, equations, sigma_m), terms};
+          covariance_of(model, equations, sigma_m, grain_px), terms};
 }
 
 }  // namespace sextant::detail::recognizer
