@@ -112,9 +112,10 @@ void measure_on(const Context& context, const std::vector<Frame>& frames,
   }
   require(!gpu || context.counters().allocations == before.allocations,
           "recognizer_device_bench: frames allocate");
-  const std::string where =
-      std::to_string(objects.size()) + " objects (" +
-      (gpu ? to_string(context.device()) : std::to_string(context.threads()) + " threads") + ")";
+  std::string where = std::to_string(objects.size());
+  where.append(" objects (");
+  where.append(gpu ? to_string(context.device()) : std::to_string(context.threads()));
+  where.append(gpu ? ")" : " threads)");
   const double goal_ms = objects.size() == std::size(kNames) ? 8 : 15;
   Row row{"a frame, " + where, "ms", {}, spread_of(whole).median, {}, {}};
   if (gpu) {
@@ -123,7 +124,9 @@ void measure_on(const Context& context, const std::vector<Frame>& frames,
   }
   rows.push_back(row);
   for (const std::string& step : order) {
-    rows.push_back({"  " + step + ", " + where, "ms", {}, spread_of(steps[step]).median, {}, {}});
+    std::string label = "  ";
+    label.append(step).append(", ").append(where);
+    rows.push_back({label, "ms", {}, spread_of(steps[step]).median, {}, {}});
   }
   rows.push_back({"  right of " + std::to_string(found.truths) + " instances, " + where,
                   "",
