@@ -48,9 +48,6 @@ struct Job {
 };
 
 void check_usage(const CLI::App& flags, const RecognizeCommand& command) {
-  if (is_given(flags, "--device") && command.common.device.rfind("cuda", 0) == 0) {
-    throw CLI::ValidationError("--device", "has no effect: recognition runs on the CPU");
-  }
   if (command.overlay.empty()) {
     refuse_flags(flags, {"--color"}, "objects are found by depth; it is drawn on with --overlay");
   }

@@ -290,7 +290,6 @@ TEST_F(RecognizeCli, SaysWhatIsWrongBeforeItWorks) {
   expect_refused("objects.sxt " + with_camera + " --viewpoint-m 0 0 0", "no effect");
   expect_refused("objects.sxt " + with_camera + " --color depth.png", "--overlay", 2);
   expect_refused("objects.sxt " + with_camera + " --segment depth.png", "--segment");
-  expect_refused("objects.sxt " + with_camera + " --device cuda", "CPU", 2);
   {
     Camera small = portrait_.camera;
     small.width /= 2;

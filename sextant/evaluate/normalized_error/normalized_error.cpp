@@ -23,7 +23,8 @@ NormalizedError normalized_error(const Twist3<double>& motion, std::span<const d
   for (int i = 0; i < 6; ++i) {
     for (int j = 0; j <= i; ++j) {
       const double unit = (i < 3 ? length_m : 1.0) * (j < 3 ? length_m : 1.0);
-      scaled.at(i, j) = covariance[static_cast<std::size_t>(6 * i + j)] * unit;
+      scaled.at(i, j) =
+          covariance[6 * static_cast<std::size_t>(i) + static_cast<std::size_t>(j)] * unit;
     }
   }
   const EigenN<double, 6> own = eigen_jacobi(scaled);

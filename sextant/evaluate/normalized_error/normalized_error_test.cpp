@@ -39,7 +39,8 @@ TEST(NormalizedError, OfDrawnErrorsHasTheMeanOfItsDirections) {
   double mix[6][6];
   for (int i = 0; i < 6; ++i) {
     for (int j = 0; j < 6; ++j) {
-      mix[i][j] = 1e-3 * static_cast<double>(random.normal(static_cast<std::uint64_t>(6 * i + j)));
+      mix[i][j] = 1e-3 * static_cast<double>(random.normal(6 * static_cast<std::uint64_t>(i) +
+                                                           static_cast<std::uint64_t>(j)));
     }
     mix[i][i] += 3e-3;
   }

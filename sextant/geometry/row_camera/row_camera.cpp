@@ -28,8 +28,9 @@ std::vector<PixelOfPoint> pixels_of(const Cloud& cloud) {
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Vec3f& p = points[i];
     if (!is_finite(p) || p == Vec3f{}) continue;
+    const std::size_t row = i / width;
     pixels.push_back(
-        {static_cast<double>(i % width), static_cast<double>(i / width), cast<double>(p)});
+        {static_cast<double>(i - row * width), static_cast<double>(row), cast<double>(p)});
   }
   return pixels;
 }

@@ -36,7 +36,7 @@ json valid() {
 }
 
 std::string refusal(const json& document) {
-  const std::string message = error_message([&] { camera_from_json(document, "cam.json"); });
+  std::string message = error_message([&] { camera_from_json(document, "cam.json"); });
   EXPECT_TRUE(mentions(message, "cam.json: "));
   return message;
 }
@@ -45,7 +45,7 @@ std::string refusal(const json& document) {
 std::string refusal(const char* key, const json& value) {
   json document = valid();
   document[key] = value;
-  const std::string message = refusal(document);
+  std::string message = refusal(document);
   EXPECT_TRUE(mentions(message, std::string("\"") + key + "\""));
   return message;
 }
@@ -106,7 +106,7 @@ TEST(CameraJson, RefusesEveryMissingKeyByName) {
   for (const char* key : {"width", "height", "fx", "fy", "cx", "cy"}) {
     json document = valid();
     document.erase(key);
-    const std::string message = refusal(document);
+    std::string message = refusal(document);
     EXPECT_TRUE(mentions(message, std::string("\"") + key + "\" is missing"));
   }
 }
@@ -291,7 +291,7 @@ TEST(CameraJson, SaysWhatAFileIsThatIsNoJson) {
   const TemporaryFolder folder;
   const auto refusal_of = [&](const char* name, const char* text) {
     write_file_atomically(folder / name, [&](FileWriter& writer) { writer.write(text); });
-    const std::string message = error_message([&] { read_camera_json(folder / name); });
+    std::string message = error_message([&] { read_camera_json(folder / name); });
     EXPECT_TRUE(mentions(message, name));
     EXPECT_TRUE(mentions(message, "\"fx\": 525"));
     return message;

@@ -31,10 +31,8 @@ TEST(Xyz, ReadsEverySeparatorAndComments) {
   for (const char* text :
        {"1 2 3\n4 5 6\n", "1\t2  3\r\n4 5 6 \r\n", "1,2,3\n4,5,6", "1, 2, 3\n4, 5, 6\n",
         "1;2;3\n4;5;6;\n", "# a scan\n// made by hand\n\n1 2 3\n# between\n4 5 6\n\n",
-        "\xef\xbb\xbf"
-        "1 2 3\n4 5 6\n",
-        "2\n1 2 3\n4 5 6\n", "X Y Z\n1 2 3\n4 5 6\n", "//X,Y,Z\n1,2,3\n4,5,6\n",
-        "+1 2.0 3e0\n4 50e-1 6\n"}) {
+        "\xef\xbb\xbf\x31 2 3\n4 5 6\n", "2\n1 2 3\n4 5 6\n", "X Y Z\n1 2 3\n4 5 6\n",
+        "//X,Y,Z\n1,2,3\n4,5,6\n", "+1 2.0 3e0\n4 50e-1 6\n"}) {
     SCOPED_TRACE(text);
     const Cloud cloud = parse(text);
     ASSERT_EQ(cloud.size(), 2);
