@@ -41,6 +41,8 @@ LearnedObject learned(int number) {
   object.diameter_m = samples.diameter_m;
   object.samples = {samples.leaf_m, std::move(samples.samples.points),
                     std::move(samples.samples.normals)};
+  // Of another version: they tell nothing, but the object counts as learned with clutter.
+  object.lookalikes = {1, 1, copy(Context::cpu(), std::vector<float>(1))};
   return object;
 }
 
@@ -246,6 +248,15 @@ TEST_F(RecognizeCli, CloudsHaveThePoseInTheirOwnFrame) {
   Rigid3d moved = portrait_.camera_from_object;
   moved.translation.z -= 1.0;
   expect_near(pose_of(seen.at("detections")[0].at("scene_from_object")), moved);
+}
+
+TEST_F(RecognizeCli, DoubtsObjectsThatWereLearnedWithoutClutter) {
+  LearnedObject bare = learned(0);
+  bare.lookalikes = {};
+  Library(folder_ / "objects.sxt").put(bare);
+  const Outcome outcome = recognize("depth.png --camera camera.json");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(testing::mentions(outcome.err, "1 of its objects were learned without clutter"));
 }
 
 TEST_F(RecognizeCli, FoldersOfFrames) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/sextant/recognize/known_objects.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "apps/sextant/command/command.h"
 #include "apps/sextant/command/progress_bar.h"
 #include "sextant/core/error.h"
 
@@ -45,6 +48,18 @@ std::vector<LearnedObject> load_known_objects(const Context& context, const std:
     require(file.contains(name), "--only: ", library, " has no object '", name, "'; it has ",
             names_of(entries));
   }
+  const auto is_wanted = [&](const ObjectEntry& entry) {
+    return only.empty() || std::find(only.begin(), only.end(), entry.name) != only.end();
+  };
+  const auto bare = std::count_if(entries.begin(), entries.end(), [&](const ObjectEntry& entry) {
+    return is_wanted(entry) && entry.lookalikes == 0;
+  });
+  if (bare > 0) {
+    note(
+        fmt::format("sextant: {}: {} of its objects were learned without clutter and are accepted "
+                    "with more doubt; 'sextant learn --replace' learns them anew",
+                    library, bare));
+  }
   const ObjectParts parts = parts_to_recognize(options);
   ProgressBar bar("loading the library", {"objects", 1});
   std::vector<LearnedObject> objects;
@@ -57,7 +72,7 @@ std::vector<LearnedObject> load_known_objects(const Context& context, const std:
     return objects;
   }
   for (const ObjectEntry& entry : entries) {
-    if (std::find(only.begin(), only.end(), entry.name) == only.end()) continue;
+    if (!is_wanted(entry)) continue;
     objects.push_back(file.load(entry.name, parts));
   }
   return objects;
