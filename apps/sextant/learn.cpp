@@ -42,10 +42,10 @@ class Clutter {
  public:
   Clutter(const Context& context, int frames) : context_(context), frames_(frames) {}
 
-  std::span<const ClutterFrame> of_size(double diameter_m) {
+  std::span<const ClutterFrame> of_size(double diameter_m, const LearnProgress& progress) {
     const double scale = clutter_scale(diameter_m);
     if (scale != scale_) {
-      made_ = make_clutter(context_, frames_, scale);
+      made_ = make_clutter(context_, frames_, scale, 0, progress);
       scale_ = scale;
     }
     return made_;
@@ -138,9 +138,8 @@ LearnedObject learn_input(const Context& context, const LearnCommand& command,
                           const LearnProgress& progress, Clutter& clutter) {
   LearnedObject object = learn_surface(context, command, input, camera, progress);
   if (command.clutter_frames > 0) {
-    report(progress, "lookalikes", 0, command.clutter_frames);
     object.lookalikes =
-        find_lookalikes(context, object, clutter.of_size(object.diameter_m), progress);
+        find_lookalikes(context, object, clutter.of_size(object.diameter_m, progress), progress);
   }
   return object;
 }

@@ -11,6 +11,9 @@ namespace sextant {
 ///
 ///   Library library("objects.sxt");
 ///   learn(context, library, "milk", read_geometry("milk.ply", {.unit_m = 0.001}));
+///
+/// What passes for the object is not looked for, which takes a recogniser: `sextant learn` and
+/// find_lookalikes (recognize/lookalikes.h) do that.
 inline void learn(const Context& context, Library& library, const std::string& name,
                   const TriangleMesh& mesh, const LearnMeshOptions& options = {},
                   const LearnProgress& progress = {}, const Camera& camera = learning_camera()) {

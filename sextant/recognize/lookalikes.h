@@ -20,16 +20,17 @@ struct ClutterFrame {
 /// Tables full of things as several sensors see them: objects of the catalogue, each stretched by
 /// its own factors, so that no known object is among them. `scale` makes everything larger, the
 /// distance too, for objects that would not fit onto a table. The same frames for the same numbers
-/// on every machine and for any number of threads. About 0.4 s a frame on a thread.
+/// on every machine and for any number of threads. Some seconds.
 std::vector<ClutterFrame> make_clutter(const Context& context, int frames, double scale = 1,
-                                       std::uint64_t seed = 0);
+                                       std::uint64_t seed = 0, const LearnProgress& progress = {});
 
 /// The scale of clutter for an object.
 double clutter_scale(double diameter_m);
 
 /// Looks for the object in frames without it and keeps what the comparison said of the best poses
 /// of each: a recogniser that knows how easily other things pass for an object can accept a vague
-/// sight of an odd shape and doubt a good one of a plain box. A second for some frames.
+/// sight of an odd shape and doubt a good one of a plain box. About what recognising each frame
+/// takes.
 LearnedLookalikes find_lookalikes(const Context& context, const LearnedObject& object,
                                   std::span<const ClutterFrame> clutter,
                                   const LearnProgress& progress = {});

@@ -180,11 +180,12 @@ struct RecognitionTrace {
 /// map and verified by rendering the object into it.
 ///
 /// What it finds and misses on real frames is in docs/recognition.md. Bodies that differ from an
-/// object by less than the sensor's noise, such as boxes of nearly its size, pass for it.
+/// object by less than the sensor's noise, such as boxes of nearly its size, pass for it. Objects
+/// without lookalikes (lookalikes.h) are accepted with the doubt that a plain box deserves.
 ///
 /// The same bits from run to run and for any number of threads. On CUDA all objects are looked for
-/// together, and memory is taken for the first frame alone; normals there differ by 0.01° from the
-/// CPU's, so that poses differ by some hundredths of a millimetre.
+/// together, and device memory is taken for the first frame alone; normals there differ by 0.01°
+/// from the CPU's, so that poses differ by some hundredths of a millimetre.
 class Recognizer {
  public:
   /// Makes tables and render meshes of the objects, which may go away afterwards. Throws Error for
@@ -197,9 +198,9 @@ class Recognizer {
   Recognizer& operator=(Recognizer&&) noexcept;
 
   /// Depth in metres on the host, of a camera without distortion; NaN and what lies outside 1 mm to
-  /// 1 km is a hole. Progress counts
-  /// objects. A frame of holes gives an empty result. On CUDA, one call at a time, and the time
-  /// that hints limit is looked at once, before poses are looked for.
+  /// 1 km is a hole. Progress counts objects. A frame of holes gives an empty result. Several
+  /// threads may call it; on CUDA they wait for each other, and the time that hints limit is looked
+  /// at once, before poses are looked for.
   Recognition recognize(ImageView<const float> depth_m, const Camera& camera,
                         const RecognizeHints& hints = {}, const Progress& progress = {},
                         RecognitionTrace* trace = nullptr) const;

@@ -96,19 +96,26 @@ ClutterFrame make_frame(const Shot& shot, double scale, std::uint64_t seed,
 double clutter_scale(double diameter_m) { return std::max(1.0, diameter_m / kLargestOnTable_m); }
 
 std::vector<ClutterFrame> make_clutter(const Context& context, int frames, double scale,
-                                       std::uint64_t seed) {
+                                       std::uint64_t seed, const LearnProgress& progress) {
+  constexpr std::int64_t kBatch = 4;
   require(frames >= 0, "frames: ", frames, " is negative");
   require(std::isfinite(scale) && scale > 0, "scale: ", scale, " is not positive");
   require(context.is_cpu(), "make_clutter: runs on the CPU, the context on ",
           to_string(context.device()));
   std::vector<ClutterFrame> result(static_cast<std::size_t>(frames));
   if (frames == 0) return result;
+  report(progress, "clutter", 0, frames);
   const TableObjects objects(ObjectSet::kAll);
-  for_each_chunk(context, frames, 1, [&](std::int64_t i, std::int64_t) {
+  const auto make = [&](std::int64_t i) {
     const Random::Words w = Random{seed, static_cast<std::uint64_t>(i)}.words(0);
     result[static_cast<std::size_t>(i)] = make_frame(
         kShots[i % std::ssize(kShots)], scale, std::uint64_t{w.word[0]} << 32 | w.word[1], objects);
-  });
+  };
+  for (std::int64_t first = 0; first < frames; first += kBatch) {
+    const std::int64_t count = std::min<std::int64_t>(kBatch, frames - first);
+    for_each_chunk(context, count, 1, [&](std::int64_t i, std::int64_t) { make(first + i); });
+    report(progress, "clutter", first + count, frames);
+  }
   return result;
 }
 

@@ -16,7 +16,7 @@ using detail::recognizer::kTerms;
 using detail::recognizer::kUsualLevel;
 using detail::recognizer::lookalike_level;
 
-constexpr int kFrames = 4;
+constexpr int kFrames = 6;
 
 LearnedObject object_named(const char* name) {
   LearnedObject object;
@@ -79,7 +79,21 @@ TEST(Lookalikes, OfAnotherVersionTellNothing) {
   EXPECT_EQ(lookalike_level(other), kUsualLevel);
 }
 
+TEST(Lookalikes, OfWhatIsTooSmallToBeSeenTellNothing) {
+  LearnedObject tiny = object_named("mask");
+  for (Vec3f& p : tiny.mesh.vertices.points.host()) p = p * 0.04f;  // 7 mm
+  tiny.mesh.vertices.normals = {};
+  tiny.diameter_m = 0.0072;
+  const LearnedLookalikes none = find_lookalikes(Context::cpu(), tiny, clutter());
+  for (const float value : none.terms.host()) EXPECT_TRUE(std::isnan(value));
+  EXPECT_EQ(lookalike_level(none), kUsualLevel);
+}
+
 TEST(Lookalikes, CanBeStopped) {
+  EXPECT_THROW(
+      make_clutter(Context::cpu(), 8, 1, 0,
+                   [](std::string_view, std::int64_t done, std::int64_t) { return done < 1; }),
+      Cancelled);
   EXPECT_THROW(
       find_lookalikes(Context::cpu(), object_named("mask"), clutter(),
                       [](std::string_view, std::int64_t done, std::int64_t) { return done < 1; }),

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sextant/recognize/recognizer.h"
+#include "sextant/recognize/recognizer/math.h"
 
 namespace sextant::detail::recognizer {
 
@@ -23,7 +24,6 @@ SEXTANT_HD inline AcceptanceFeatures acceptance_features(const VerificationTerms
   const auto odds = [](double yes, double no, double doubt) {
     return std::log((yes + doubt) / (no + doubt));
   };
-  constexpr double kShared = 15;  // pixels that err together
   return {{1.0,
            odds(supported, t.violated, 0.02),
            odds(supported * normals, supported * (1 - normals), 0.05),
@@ -35,7 +35,7 @@ SEXTANT_HD inline AcceptanceFeatures acceptance_features(const VerificationTerms
            std::log(static_cast<double>(t.extent) + 0.02),
            min_of<double>(static_cast<double>(t.departs), 1.0),
            confirmed,
-           std::log(1 + supported * t.pixels / kShared),
+           std::log(1 + supported * t.pixels / static_cast<double>(kSharedPixels)),
            t.residual,
            clamp(static_cast<double>(t.plane_gain), -0.7, 2.5),
            clamp(static_cast<double>(t.bend_gain), -0.7, 2.0),
@@ -75,23 +75,25 @@ SEXTANT_HD inline double shape_logit(const VerificationTerms& terms) {
 }
 
 /// How like an object clutter looks: the logit that the best pose of a frame without it reaches in
-/// one frame of ten.
+/// one frame of ten. A frame without any pose, as where it is too small to be seen, tells nothing.
 inline double lookalike_level(const LearnedLookalikes& lookalikes) {
-  constexpr double kLow = -9, kHigh = 6;  // what is beyond tells nothing more
+  constexpr double kLow = -9, kHigh = 6;   // what is beyond tells nothing more
+  constexpr std::size_t kLeastFrames = 6;  // with poses
   const std::int64_t row = std::int64_t{lookalikes.length} * lookalikes.frame_poses;
   // Those of another version have other terms.
   if (lookalikes.length != kTerms || row == 0 || lookalikes.terms.empty()) return kUsualLevel;
   std::vector<double> best;
   const float* next = lookalikes.terms.data();
   for (std::int64_t frame = 0; frame < lookalikes.terms.size() / row; ++frame) {
-    double most = kLow;
+    double most = -INFINITY;
     for (int pose = 0; pose < lookalikes.frame_poses; ++pose) {
       VerificationTerms terms;
       for_each_term(terms, [&](const char*, float& value) { value = *next++; });
       if (!std::isnan(terms.pixels)) most = std::max(most, shape_logit(terms));
     }
-    best.push_back(std::min(most, kHigh));
+    if (std::isfinite(most)) best.push_back(clamp(most, kLow, kHigh));
   }
+  if (best.size() < kLeastFrames) return kUsualLevel;
   std::sort(best.begin(), best.end());
   return best[best.size() * 9 / 10];
 }

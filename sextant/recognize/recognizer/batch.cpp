@@ -173,6 +173,7 @@ ImageView<const std::uint8_t> BatchRecognizer::mask_there(ImageView<const std::u
 Recognition BatchRecognizer::recognize(std::span<const Model> models,
                                        ImageView<const float> depth_m, const Camera& camera,
                                        const RecognizeHints& hints, RecognitionTrace* trace) {
+  const std::lock_guard lock(one_frame_);
   Recognition recognition;
   StepClock clock(context_, recognition.times);
   const Workspace::Scope scope(workspace_);

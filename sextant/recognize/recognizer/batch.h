@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <mutex>
+
 #include "sextant/recognize/recognizer/model_set.h"
 #include "sextant/recognize/recognizer/scene.h"
 #include "sextant/recognize/recognizer/verified_pose.h"
@@ -15,7 +17,8 @@ class BatchRecognizer {
   BatchRecognizer(const Context& context, std::span<const Model> models,
                   const RecognizeOptions& options);
 
-  /// The arguments of Recognizer::recognize, which are checked there.
+  /// The arguments of Recognizer::recognize, which are checked there. One frame at a time: others
+  /// wait.
   Recognition recognize(std::span<const Model> models, ImageView<const float> depth_m,
                         const Camera& camera, const RecognizeHints& hints, RecognitionTrace* trace);
 
@@ -23,6 +26,7 @@ class BatchRecognizer {
   /// A mask of the given map on the context's device.
   ImageView<const std::uint8_t> mask_there(ImageView<const std::uint8_t> mask);
 
+  std::mutex one_frame_;
   Context context_;
   Context host_;
   RecognizeOptions options_;

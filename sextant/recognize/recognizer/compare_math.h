@@ -17,7 +17,6 @@ inline constexpr float kSlackGrains = 0.25f;   ///< of what errs together, likew
 inline constexpr float kRimGrains = 0.6f;      ///< over which a step in depth may be smeared
 inline constexpr float kBlurGrains = 0.5f;     ///< over which a sensor blurs a surface
 inline constexpr float kNormalsAgree = 0.77f;  ///< cosine of 40°
-inline constexpr float kSharedPixels = 15;     ///< that err together
 inline constexpr float kSharedEdge = 4;        ///< pixels along an edge that err together
 
 /// Whether the measured surface at a cell is the object's.

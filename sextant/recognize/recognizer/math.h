@@ -6,6 +6,8 @@
 
 namespace sextant::detail::recognizer {
 
+inline constexpr float kSharedPixels = 15;  ///< that err together
+
 /// How far a measured depth may lie from the rendered one on the same surface.
 ///
 /// Three deviations of the sensor, or 1.5 % of the diameter for what the model and the pose err by;
