@@ -32,7 +32,7 @@ struct Stages {
   PoseList refine(const Proposals& proposals, View<Rigid3d> candidates) const {
     const View<Rigid3d> refined = take<Rigid3d>(proposals.starts.size);
     refine_all(context, frame, models.views, proposals.starts, proposals.counts, proposals.slots,
-               refined, workspace);
+               refined);
     const Clusters distinct = take_clusters(context, models.size(), proposals.slots, workspace);
     cluster_refined(context, models.views, {refined.data, proposals.counts.data, proposals.slots},
                     {kTwinShare, least_trace(kTwinAngle_rad)}, distinct);

@@ -154,7 +154,7 @@ struct StagesOf {
     counts = to_host(context, proposals.counts);
     const View<Rigid3d> poses = workspace.take<Rigid3d>(context, proposals.starts.size);
     refine_all(context, scene.view(), models.views, proposals.starts, proposals.counts,
-               proposals.slots, poses, workspace);
+               proposals.slots, poses);
     refined = to_host(context, poses);
     const PoseList list{
         poses.data, poses.size, proposals.slots, proposals.slots, proposals.counts.data, nullptr};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/recognize/recognizer/refine.h"
 
-#include "sextant/core/for_each/anywhere.h"
+#include "sextant/core/cuda/dispatch.h"
+#include "sextant/core/for_each.h"
 #include "sextant/recognize/recognizer/refine_batch.h"
 
 namespace sextant::detail::recognizer {
@@ -37,24 +38,12 @@ Rigid3d refine(const FrameView& frame, const ModelView& model, const Rigid3f& st
 
 void refine_all(const Context& context, const FrameView& frame, View<const ModelView> models,
                 View<const Rigid3f> starts, View<const std::int32_t> counts, std::int32_t slots,
-                View<Rigid3d> refined, Workspace& workspace) {
+                View<Rigid3d> refined) {
   on_device(
       context,
       [&] {
-        const Workspace::Scope scope(workspace);
-        const RefineBatch batch{frame,
-                                models.data,
-                                starts.data,
-                                counts.data,
-                                slots,
-                                starts.size,
-                                refined.data,
-                                workspace.take<RefineState>(context, starts.size).data,
-                                workspace.take<PoseEquations<double>>(context, starts.size).data};
-        for_each_on_cuda(context, batch.size, BeginRefinement{batch});
-        for (int k = 0; k < kRefineGates * kRefineIterations; ++k) {
-          iterate_refinement_cuda(context, batch);
-        }
+        refine_cuda(context, {frame, models.data, starts.data, counts.data, slots, starts.size,
+                              refined.data});
       },
       [&] {
         for_each_chunk(context, starts.size, 2, [&](std::int64_t begin, std::int64_t end) {
