@@ -253,15 +253,20 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
     sort_by_logit(candidates);
     clock.stop("polish");
     if (candidates.size() > kMostRejected) candidates.resize(kMostRejected);
+    // Pixels are asked for where they decide: of what is sure enough.
     to_verify.clear();
-    for (const Candidate& c : candidates) to_verify.push_back(c.camera_from_object);
-    compared = verifier.verify(to_verify, {.pixels = true});
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      pool.push_back(explanation(
-          model, verified_pose(scene.noise, model.view(), index, candidates[i].camera_from_object,
-                               compared[i].terms, compared[i].equations)));
-      pool.back().pixels = std::move(compared[i].pixels);
+    std::vector<std::size_t> sure;
+    for (const Candidate& c : candidates) {
+      pool.push_back(
+          explanation(model, verified_pose(scene.noise, model.view(), index, c.camera_from_object,
+                                           c.compared.terms, c.compared.equations)));
+      if (!(pool.back().found.score >= static_cast<double>(state_->options.accept))) continue;
+      to_verify.push_back(c.camera_from_object);
+      sure.push_back(pool.size() - 1);
     }
+    compared = verifier.verify(to_verify, {.pixels = true});
+    for (std::size_t i = 0; i < sure.size(); ++i)
+      pool[sure[i]].pixels = std::move(compared[i].pixels);
     clock.stop("verify");
   }
   select(scene, state_->options.accept, std::move(pool), recognition);
