@@ -38,8 +38,8 @@ struct Stages {
                     {kTwinShare, least_trace(kTwinAngle_rad)}, distinct);
     for_each_anywhere(context, candidates.size,
                       GatherCandidate{refined.data, distinct, candidates.data});
-    return {candidates.data, candidates.size, proposals.slots,
-            proposals.slots, distinct.counts, nullptr};
+    return {candidates.data, candidates.size, proposals.slots, proposals.slots,
+            distinct.counts, nullptr,         nullptr};
   }
 
   void verify(const PoseList& list, View<Verdict> verdicts) const {
@@ -63,10 +63,13 @@ struct Stages {
     if (each == 0) return;
     const std::int64_t places = models.size() * each;
     const View<Verdict> moved = take<Verdict>(places);
-    const Moving moving{list, order.data, each, take<Rigid3d>(places).data, moved.data};
+    const Moving moving{list,       order.data,
+                        each,       take<Rigid3d>(places).data,
+                        moved.data, take<std::uint8_t>(places).data};
     for_each_anywhere(context, places, BeginMoving{moving, verdicts.data});
     for (int round = 0; round < kOutlineRounds; ++round) {
-      for_each_anywhere(context, places, MoveOutline{moving, models.views.data()});
+      for_each_anywhere(context, places,
+                        MoveOutline{moving, models.views.data(), kLeastLogit[round]});
       verify(moving.list(models.size()), moved);
       for_each_anywhere(context, places, KeepBetter{moving, candidates.data, verdicts.data});
     }
@@ -112,7 +115,7 @@ struct Stages {
     verify_all(context, models.meshes,
                {frame,
                 models.views.data(),
-                {poses_there.data, size, 1, 1, nullptr, objects_there.data},
+                {poses_there.data, size, 1, 1, nullptr, objects_there.data, nullptr},
                 take<CompareSums>(size).data,
                 masks.data},
                workspace);

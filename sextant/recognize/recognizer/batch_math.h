@@ -75,9 +75,10 @@ struct Moving {
   std::int32_t each;
   Rigid3d* poses;
   Verdict* verdicts;
+  std::uint8_t* wanted;  ///< whether it moves in this round
 
   SEXTANT_HD PoseList list(std::int64_t objects) const {
-    return {poses, objects * each, each, each, candidates.counts, nullptr};
+    return {poses, objects * each, each, each, candidates.counts, nullptr, wanted};
   }
   /// The place of the candidate that moves, or -1.
   SEXTANT_HD std::int64_t candidate(std::int64_t place) const {
@@ -98,8 +99,11 @@ struct BeginMoving {
 struct MoveOutline {
   Moving moving;
   const ModelView* models;
+  double least_logit;
   SEXTANT_HD void operator()(std::int64_t place) const {
-    if (moving.candidate(place) < 0) return;
+    const bool moves = moving.candidate(place) >= 0 && moving.verdicts[place].logit > least_logit;
+    moving.wanted[place] = moves ? 1 : 0;
+    if (!moves) return;
     moving.poses[place] = outline_step(models[place / moving.each], moving.poses[place],
                                        moving.verdicts[place].equations);
   }
@@ -110,7 +114,7 @@ struct KeepBetter {
   Verdict* verdicts;
   SEXTANT_HD void operator()(std::int64_t place) const {
     const std::int64_t to = moving.candidate(place);
-    if (to < 0 || !(moving.verdicts[place].logit > verdicts[to].logit)) return;
+    if (moving.wanted[place] == 0 || !(moving.verdicts[place].logit > verdicts[to].logit)) return;
     verdicts[to] = moving.verdicts[place];
     candidates[to] = moving.poses[place];
   }

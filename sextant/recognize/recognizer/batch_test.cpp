@@ -157,7 +157,8 @@ struct StagesOf {
                proposals.slots, poses);
     refined = to_host(context, poses);
     const PoseList list{
-        poses.data, poses.size, proposals.slots, proposals.slots, proposals.counts.data, nullptr};
+        poses.data, poses.size, proposals.slots, proposals.slots, proposals.counts.data,
+        nullptr,    nullptr};
     const View<CompareSums> there = workspace.take<CompareSums>(context, poses.size);
     const View<std::uint32_t> bits =
         workspace.take<std::uint32_t>(context, poses.size * kMaskWords);

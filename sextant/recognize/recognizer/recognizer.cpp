@@ -169,15 +169,20 @@ void Recognizer::State::fit_outlines(Verifier& verifier, const Model& model,
   const std::size_t count = std::min(candidates.size(), static_cast<std::size_t>(options.polished));
   std::vector<Candidate> moving(candidates.begin(),
                                 candidates.begin() + static_cast<std::ptrdiff_t>(count));
-  for (int round = 0; round < kOutlineRounds; ++round) {
+  for (const double least_logit : kLeastLogit) {
+    std::vector<std::size_t> moved;
     std::vector<Rigid3d> poses;
-    for (Candidate& c : moving) {
+    for (std::size_t i = 0; i < count; ++i) {
+      Candidate& c = moving[i];
+      if (!(c.logit > least_logit)) continue;
       c.camera_from_object = outline_step(model.view(), c.camera_from_object, c.compared.equations);
       poses.push_back(c.camera_from_object);
+      moved.push_back(i);
     }
     std::vector<Compared> compared = verifier.verify(poses);
-    for (std::size_t i = 0; i < count; ++i) {
-      moving[i].compared = std::move(compared[i]);
+    for (std::size_t k = 0; k < moved.size(); ++k) {
+      const std::size_t i = moved[k];
+      moving[i].compared = std::move(compared[k]);
       moving[i].logit = shape_logit(moving[i].compared.terms);
       if (moving[i].logit > candidates[i].logit) candidates[i] = moving[i];
     }

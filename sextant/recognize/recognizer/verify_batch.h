@@ -8,16 +8,19 @@
 namespace sextant::detail::recognizer {
 
 /// Poses of several objects, by places: `slots` for each object, of which the first counts[m] and
-/// no more than `most` are used; or, with `objects`, each with its object.
+/// no more than `most` are used; or, with `objects`, each with its object. With `wanted`, only the
+/// places where it is not 0.
 struct PoseList {
   const Rigid3d* poses = nullptr;
   std::int64_t size = 0;
   std::int32_t slots = 1, most = 0;
   const std::int32_t* counts = nullptr;
   const std::int32_t* objects = nullptr;
+  const std::uint8_t* wanted = nullptr;
 
   /// The object of a place, or -1.
   SEXTANT_HD std::int32_t object_of(std::int64_t place) const {
+    if (wanted && wanted[place] == 0) return -1;
     if (objects) return objects[place];
     const auto m = static_cast<std::int32_t>(place / slots);
     return place - std::int64_t{m} * slots < min_of(counts[m], most) ? m : -1;
