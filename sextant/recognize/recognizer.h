@@ -79,6 +79,8 @@ struct VerificationTerms {
   /// Length of the seams at which the measured surface leaves the object's without a step, over the
   /// outline's: that of a pose that sinks into another body or sticks out of it.
   float departs = 0;
+  /// How much of it is hidden by what it touches, as where it sinks into a table: [0, 1].
+  float sinks = 0;
   /// The logarithm of how much nearer the measured depths are to the object than to the plane, and
   /// to the quadratic surface, that fits them best: 0 where these explain them as well.
   float plane_gain = 0;
@@ -93,6 +95,8 @@ struct VerificationTerms {
   float edge_offset = 1;  ///< mean distance of edges found from the outline, over the walk's length
   float edge_m = 0;       ///< the same distance in metres; 0 where no edge was found
   float weakest = 1;      ///< deviation along the direction that is known least, over the diameter
+  float boxes = 0;  ///< side by side that were told as a whole; 0 where the object is told alone
+  float rows = 0;   ///< that rows of whole boxes fill measured faces, as a logarithm of odds
 };
 
 /// Calls visit(name, value) for each term, whose values may be changed where the terms may.
@@ -109,6 +113,7 @@ constexpr void for_each_term(Terms& t, Visitor&& visit) {
   visit("residual", t.residual);
   visit("extent", t.extent);
   visit("departs", t.departs);
+  visit("sinks", t.sinks);
   visit("plane_gain", t.plane_gain);
   visit("bend_gain", t.bend_gain);
   visit("outline", t.outline);
@@ -121,6 +126,8 @@ constexpr void for_each_term(Terms& t, Visitor&& visit) {
   visit("edge_offset", t.edge_offset);
   visit("edge_m", t.edge_m);
   visit("weakest", t.weakest);
+  visit("boxes", t.boxes);
+  visit("rows", t.rows);
 }
 
 /// An object found, or a pose that was considered and rejected.

@@ -14,7 +14,8 @@ namespace sextant {
 
 namespace {
 
-constexpr int kFramePoses = 3;
+constexpr int kEach = 2;  // of a frame, poses of the object alone and of packs of it
+constexpr int kFramePoses = 2 * kEach;
 constexpr double kLargestOnTable_m = 0.35;
 constexpr double kLeastStretch = 0.7, kMostStretch = 1.4;
 
@@ -133,17 +134,22 @@ LearnedLookalikes find_lookalikes(const Context& context, const LearnedObject& o
   for (std::size_t i = 0; i < clutter.size(); ++i, out += frame) {
     report(progress, "lookalikes", static_cast<std::int64_t>(i), std::ssize(clutter));
     const Recognition seen = recognizer.recognize(clutter[i].depth_m, clutter[i].camera);
-    std::vector<const VerificationTerms*> best;
-    for (const auto* list : {&seen.detections, &seen.rejected}) {
-      for (const Detection& pose : *list) best.push_back(&pose.terms);
-    }
-    std::stable_sort(best.begin(), best.end(), [](const auto* a, const auto* b) {
-      return detail::recognizer::shape_logit(*a) > detail::recognizer::shape_logit(*b);
-    });
-    best.resize(std::min<std::size_t>(best.size(), kFramePoses));
     float* next = out;
-    for (const VerificationTerms* terms : best) {
-      for_each_term(*terms, [&](const char*, float value) { *next++ = value; });
+    using detail::recognizer::LookalikesOf;
+    for (const LookalikesOf what : {LookalikesOf::kObject, LookalikesOf::kPacks}) {
+      std::vector<const VerificationTerms*> best;
+      for (const auto* list : {&seen.detections, &seen.rejected}) {
+        for (const Detection& pose : *list) {
+          if (detail::recognizer::kind_of(pose.terms) == what) best.push_back(&pose.terms);
+        }
+      }
+      std::stable_sort(best.begin(), best.end(), [](const auto* a, const auto* b) {
+        return detail::recognizer::shape_logit(*a) > detail::recognizer::shape_logit(*b);
+      });
+      const std::size_t count = std::min<std::size_t>(best.size(), kEach);
+      for (std::size_t k = 0; k < count; ++k) {
+        for_each_term(*best[k], [&](const char*, float value) { *next++ = value; });
+      }
     }
   }
   report(progress, "lookalikes", std::ssize(clutter), std::ssize(clutter));

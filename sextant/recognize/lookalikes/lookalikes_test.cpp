@@ -15,6 +15,7 @@ namespace {
 using detail::recognizer::kTerms;
 using detail::recognizer::kUsualLevel;
 using detail::recognizer::lookalike_level;
+using detail::recognizer::LookalikesOf;
 
 constexpr int kFrames = 6;
 
@@ -67,16 +68,17 @@ TEST(Lookalikes, PlainBoxesHaveMoreThanOddShapes) {
   const LearnedLookalikes mask = find_lookalikes(context, object_named("mask"), clutter());
   EXPECT_EQ(box.length, kTerms);
   EXPECT_EQ(box.terms.size(), std::int64_t{kFrames} * box.frame_poses * kTerms);
-  EXPECT_GT(lookalike_level(box), lookalike_level(mask) + 1);
+  EXPECT_GT(lookalike_level(box, LookalikesOf::kObject),
+            lookalike_level(mask, LookalikesOf::kObject) + 1);
 }
 
 TEST(Lookalikes, OfAnotherVersionTellNothing) {
   LearnedLookalikes other;
-  EXPECT_EQ(lookalike_level(other), kUsualLevel);
+  EXPECT_EQ(lookalike_level(other, LookalikesOf::kObject), kUsualLevel);
   other.length = kTerms + 1;
   other.frame_poses = 1;
   other.terms = Buffer<float>(Context::cpu(), other.length);
-  EXPECT_EQ(lookalike_level(other), kUsualLevel);
+  EXPECT_EQ(lookalike_level(other, LookalikesOf::kObject), kUsualLevel);
 }
 
 TEST(Lookalikes, OfWhatIsTooSmallToBeSeenTellNothing) {
@@ -86,7 +88,7 @@ TEST(Lookalikes, OfWhatIsTooSmallToBeSeenTellNothing) {
   tiny.diameter_m = 0.0072;
   const LearnedLookalikes none = find_lookalikes(Context::cpu(), tiny, clutter());
   for (const float value : none.terms.host()) EXPECT_TRUE(std::isnan(value));
-  EXPECT_EQ(lookalike_level(none), kUsualLevel);
+  EXPECT_EQ(lookalike_level(none, LookalikesOf::kObject), kUsualLevel);
 }
 
 TEST(Lookalikes, CanBeStopped) {

@@ -9,7 +9,7 @@
 
 namespace sextant::detail::recognizer {
 
-inline constexpr int kFeatures = 23;
+inline constexpr int kFeatures = 24;
 
 struct AcceptanceFeatures {
   double value[kFeatures];
@@ -46,12 +46,13 @@ SEXTANT_HD inline AcceptanceFeatures acceptance_features(const VerificationTerms
            t.unknown,
            t.hidden,
            clamp(1000 * static_cast<double>(t.edge_m), 0.0, 5.0),
-           clamp(static_cast<double>(t.plane_gain), -0.7, 0.5)}};
+           clamp(static_cast<double>(t.plane_gain), -0.7, 0.5),
+           t.sinks}};
 }
 
 /// What the level of an object adds, and the level of one whose lookalikes are not known: a plain
 /// box's, so that nothing is reported in a hurry.
-inline constexpr double kLevelCoefficient = -0.4186, kUsualLevel = 1;
+inline constexpr double kLevelCoefficient = -0.4909, kUsualLevel = 1;
 
 inline constexpr int kTerms = [] {
   int count = 0;
@@ -64,19 +65,25 @@ inline constexpr int kTerms = [] {
 SEXTANT_HD inline double shape_logit(const VerificationTerms& terms) {
   // In the order of the features, as bench/evaluation/fit_terms prints them for synthetic and real
   // frames (docs/recognition.md).
-  constexpr double kCoefficients[kFeatures] = {-19.9170, -0.0948, 1.4757, 1.2020,  1.3584,  5.6187,
-                                               6.7736,   -3.1934, 1.6755, -4.4741, -1.5476, -0.1374,
-                                               -3.3638,  -1.2078, 0.9733, -1.0671, -1.9175, -4.0718,
-                                               -1.2792,  3.3089,  2.3589, -0.6167, 5.0137};
+  constexpr double kCoefficients[kFeatures] = {
+      -21.7359, -0.3075, 1.7781,  1.1703, 1.7597,  7.5026,  6.0827, -3.2130,
+      1.3402,   -2.0670, -0.1806, 0.5021, -6.5463, -0.7053, 0.4483, -1.0503,
+      -1.5740,  -2.0170, -0.9365, 3.8813, 2.3122,  -0.7072, 2.2055, -2.6937};
   const AcceptanceFeatures features = acceptance_features(terms);
   double sum = 0;
   for (int i = 0; i < kFeatures; ++i) sum += kCoefficients[i] * features.value[i];
-  return sum;
+  return sum + static_cast<double>(terms.rows);
+}
+
+/// An object alone, or packs of it: clutter may look like the one and not like the other.
+enum class LookalikesOf { kObject, kPacks };
+inline LookalikesOf kind_of(const VerificationTerms& terms) {
+  return terms.boxes > 0 ? LookalikesOf::kPacks : LookalikesOf::kObject;
 }
 
 /// How like an object clutter looks: the logit that the best pose of a frame without it reaches in
 /// one frame of ten. A frame without any pose, as where it is too small to be seen, tells nothing.
-inline double lookalike_level(const LearnedLookalikes& lookalikes) {
+inline double lookalike_level(const LearnedLookalikes& lookalikes, LookalikesOf what) {
   constexpr double kLow = -9, kHigh = 6;   // what is beyond tells nothing more
   constexpr std::size_t kLeastFrames = 6;  // with poses
   const std::int64_t row = std::int64_t{lookalikes.length} * lookalikes.frame_poses;
@@ -86,12 +93,15 @@ inline double lookalike_level(const LearnedLookalikes& lookalikes) {
   const float* next = lookalikes.terms.data();
   for (std::int64_t frame = 0; frame < lookalikes.terms.size() / row; ++frame) {
     double most = -INFINITY;
+    bool has_pose = false;
     for (int pose = 0; pose < lookalikes.frame_poses; ++pose) {
       VerificationTerms terms;
       for_each_term(terms, [&](const char*, float& value) { value = *next++; });
-      if (!std::isnan(terms.pixels)) most = std::max(most, shape_logit(terms));
+      if (std::isnan(terms.pixels)) continue;
+      has_pose = true;
+      if (kind_of(terms) == what) most = std::max(most, shape_logit(terms));
     }
-    if (std::isfinite(most)) best.push_back(clamp(most, kLow, kHigh));
+    if (has_pose) best.push_back(clamp(most, kLow, kHigh));
   }
   if (best.size() < kLeastFrames) return kUsualLevel;
   std::sort(best.begin(), best.end());

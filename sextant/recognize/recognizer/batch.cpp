@@ -31,10 +31,11 @@ struct Stages {
   /// Refined poses that differ.
   PoseList refine(const Proposals& proposals, View<Rigid3d> candidates) const {
     const View<Rigid3d> refined = take<Rigid3d>(proposals.starts.size);
-    refine_all(context, frame, models.views, proposals.starts, proposals.counts, proposals.slots,
-               refined);
+    refine_all(context, frame, models.objects(), proposals.starts, proposals.counts,
+               proposals.slots, refined);
     const Clusters distinct = take_clusters(context, models.size(), proposals.slots, workspace);
-    cluster_refined(context, models.views, {refined.data, proposals.counts.data, proposals.slots},
+    cluster_refined(context, models.objects(),
+                    {refined.data, proposals.counts.data, proposals.slots},
                     {kTwinShare, least_trace(kTwinAngle_rad)}, distinct);
     for_each_anywhere(context, candidates.size,
                       GatherCandidate{refined.data, distinct, candidates.data});
@@ -95,40 +96,6 @@ struct Stages {
         sorted.begin(), sorted.end(),
         [](const VerifiedPose* a, const VerifiedPose* b) { return a->score > b->score; });
     return sorted;
-  }
-
-  /// The pixels that each pose supports.
-  std::vector<std::vector<std::int32_t>> pixels(std::span<const VerifiedPose* const> of,
-                                                std::span<const Model> host_models) const {
-    std::vector<Rigid3d> poses;
-    std::vector<std::int32_t> objects;
-    for (const VerifiedPose* pose : of) {
-      poses.push_back(pose->camera_from_object);
-      objects.push_back(pose->object_index);
-    }
-    const auto size = static_cast<std::int64_t>(of.size());
-    const View<Rigid3d> poses_there = take<Rigid3d>(size);
-    const View<std::int32_t> objects_there = take<std::int32_t>(size);
-    copy<Rigid3d>(context, view_of(std::as_const(poses)), poses_there);
-    copy<std::int32_t>(context, view_of(std::as_const(objects)), objects_there);
-    const View<std::uint32_t> masks = take<std::uint32_t>(size * kMaskWords);
-    verify_all(context, models.meshes,
-               {frame,
-                models.views.data(),
-                {poses_there.data, size, 1, 1, nullptr, objects_there.data, nullptr},
-                take<CompareSums>(size).data,
-                masks.data},
-               workspace);
-    const std::vector<std::uint32_t> words = to_host(context, masks);
-    std::vector<std::vector<std::int32_t>> result(of.size());
-    for_each_chunk(host, size, 4, [&](std::int64_t begin, std::int64_t end) {
-      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-        const Model& model = host_models[static_cast<std::size_t>(objects[i])];
-        result[i] = supported_pixels(frame.camera, crop_of(frame.camera, model.view(), poses[i]),
-                                     words.data() + i * kMaskWords);
-      }
-    });
-    return result;
   }
 };
 
@@ -215,15 +182,26 @@ Recognition BatchRecognizer::recognize(std::span<const Model> models,
   };
   // Pixels are asked for where they decide: of what is sure enough.
   const auto unsure = std::find_if(told.begin(), told.end(), [&](const VerifiedPose* pose) {
-    return !(pose->score >= options_.accept);
+    return !may_be_told(pose->score, options_.accept);
   });
   const std::span sure(told.begin(), unsure);
+  BodyVerifier verifier(context_, scene_.view(), models_.bodies(), workspace_);
+  std::vector<BodyPose> to_verify;
+  for (const VerifiedPose* pose : sure) {
+    to_verify.push_back({pose->object_index, pose->camera_from_object});
+  }
+  std::vector<Compared> compared = verifier.verify(to_verify, {.pixels = true});
   std::vector<Explanation> pool;
-  std::vector<std::vector<std::int32_t>> pixels = stages.pixels(sure, models);
   for (std::size_t i = 0; i < sure.size(); ++i) {
     pool.push_back(explanation(model_of(*sure[i]), *sure[i]));
-    pool.back().pixels = std::move(pixels[i]);
+    pool.back().pixels = std::move(compared[i].pixels);
   }
+  std::vector<ObjectPose> boxes;
+  for (const VerifiedPose* pose : told) {
+    if (model_of(*pose).box) boxes.push_back({pose->object_index, pose->camera_from_object});
+  }
+  add_packs(models, models_.first_pack, boxes, scene_, options_.accept, verifier, pool);
+  clock.stop("packs");
   select(scene_, options_.accept, std::move(pool), recognition);
   const std::span rest(unsure, told.end());
   const std::size_t before = recognition.rejected.size();
@@ -234,6 +212,8 @@ Recognition BatchRecognizer::recognize(std::span<const Model> models,
           recognition.rejected[before + i] = rejection(model_of(*rest[i]), *rest[i]);
         }
       });
+  std::stable_sort(recognition.rejected.begin(), recognition.rejected.end(),
+                   [](const Detection& a, const Detection& b) { return a.score > b.score; });
   clock.stop("select");
   return recognition;
 }

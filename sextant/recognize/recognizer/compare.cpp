@@ -50,7 +50,7 @@ CompareSums compare_cells(const FrameView& frame, const ModelView& model, const 
   RenderedCells rendered{depth_m, normals};
   rendered.add_up_normals();
   const Comparison<const RenderedCells> comparison{frame,
-                                                   model.diameter_m,
+                                                   model.part_diameter_m,
                                                    centre,
                                                    crop.first_u,
                                                    crop.first_v,
@@ -69,7 +69,7 @@ CompareSums compare_cells(const FrameView& frame, const ModelView& model, const 
   }
   for (int j = 0; sums.cells > 0 && j < kCropCells; ++j) {
     for (int i = 0; i < kCropCells; ++i) {
-      sums.seams += comparison.seams_at(i, j);
+      comparison.look_beside(i, j, sums.borders, sums.seams);
       OutlineEvidence evidence;
       if (comparison.is_outline(i, j) && comparison.look_across(i, j, evidence)) {
         sums.add(evidence);
@@ -101,19 +101,6 @@ std::vector<std::int32_t> supported_pixels(const Cameraf& camera, const Crop& cr
     for (int v = first; v < end; ++v) add_row(v, j);
   }
   return pixels;
-}
-
-Compared compare(const FrameView& frame, const ModelView& model, const Vec3f& centre,
-                 const Crop& crop, ImageView<const float> depth_m, ImageView<const Vec3f> normals,
-                 const CompareWants& wants) {
-  std::uint32_t supported[kMaskWords];
-  const CompareSums sums = compare_cells(frame, model, centre, crop, depth_m, normals,
-                                         wants.pixels ? supported : nullptr);
-  Compared result;
-  result.terms = terms_of(sums, frame, model, centre, crop.stride);
-  result.equations = sums.equations;
-  if (wants.pixels) result.pixels = supported_pixels(frame.camera, crop, supported);
-  return result;
 }
 
 }  // namespace sextant::detail::recognizer

@@ -22,11 +22,6 @@ struct Compared {
   PoseEquations<double> equations;
 };
 
-/// Compares one rendered pose with the frame. `centre` is the object's, in the camera's frame.
-Compared compare(const FrameView& frame, const ModelView& model, const Vec3f& centre,
-                 const Crop& crop, ImageView<const float> depth_m, ImageView<const Vec3f> normals,
-                 const CompareWants& wants);
-
 /// What the cells of a rendered pose say. Writes a bit for each cell that is supported, row by row
 /// into kMaskWords words, unless that is null.
 CompareSums compare_cells(const FrameView& frame, const ModelView& model, const Vec3f& centre,

@@ -78,6 +78,8 @@ struct CompareSums {
   std::int32_t agreeing = 0;
   std::int32_t outline[static_cast<int>(OutlineState::kStates)] = {};
   std::int32_t edges = 0, seams = 0;
+  std::int32_t borders =
+      0;  ///< between cells where the measured surface is the object's and others
   double squares = 0, area_m_sq = 0, edge_offsets = 0, edge_distances_m = 0;
   SimplerSums simpler;
   PoseEquations<double> equations;
@@ -267,23 +269,22 @@ struct Comparison {
     return true;
   }
 
-  /// How many seams begin at a cell: without a step, the measured surface leaves the object's
-  /// between it and the next to the right or below.
-  SEXTANT_HD std::int32_t seams_at(int i, int j) const {
-    if (i + 1 >= kCropCells || j + 1 >= kCropCells) return 0;
+  /// Counts where the measured surface leaves the object's between a cell and the next to the right
+  /// or below, and where it does so without a step.
+  SEXTANT_HD void look_beside(int i, int j, std::int32_t& borders, std::int32_t& seams) const {
+    if (i + 1 >= kCropCells || j + 1 >= kCropCells) return;
     const CellState here = rendered.state(i, j);
-    if (here == CellState::kNone) return 0;
-    std::int32_t seams = 0;
+    if (here == CellState::kNone) return;
     for (int down = 0; down < 2; ++down) {
       const int x = i + 1 - down, y = j + down;
       const CellState there = rendered.state(x, y);
       if (there == CellState::kNone || there == here) continue;
+      ++borders;
       const Vec2<int> a = pixel_of(i, j), b = pixel_of(x, y);
       const float step = std::abs(frame.depth_m(a.x, a.y) - frame.depth_m(b.x, b.y));
       const float jump = depth_jump_m(frame.noise.sigma_m(rendered.depth_m(i, j)), diameter_m);
       seams += step < 0.5f * jump ? 1 : 0;
     }
-    return seams;
   }
 };
 
@@ -324,6 +325,15 @@ SEXTANT_HD inline float weakest_of(const PoseEquations<double>& equations, const
   return static_cast<float>(min_of(deviation / diameter, 1.0));
 }
 
+/// How much the object is hidden by what it touches: 1 where that holds of a border as long as half
+/// the outline, 0 where most of what hides the object lies before it.
+SEXTANT_HD inline float sinking(const CompareSums& sums, float outline) {
+  constexpr float kLeastSeams = 0.4f, kMostBorders = 0.5f, kFew = 3;
+  const float seams = static_cast<float>(sums.seams) / (static_cast<float>(sums.borders) + kFew);
+  const float borders = min_of(static_cast<float>(sums.borders) / outline, kMostBorders);
+  return max_of(seams - kLeastSeams, 0.0f) / (1 - kLeastSeams) * borders / kMostBorders;
+}
+
 /// The terms of a pose with the object's centre there, compared in cells `stride` pixels wide.
 SEXTANT_HD inline VerificationTerms terms_of(const CompareSums& sums, const FrameView& frame,
                                              const ModelView& model, const Vec3f& centre,
@@ -360,6 +370,7 @@ SEXTANT_HD inline VerificationTerms terms_of(const CompareSums& sums, const Fram
   for (const std::int32_t count : sums.outline) terms.outline += static_cast<float>(count);
   if (terms.outline > 0) {
     terms.departs = static_cast<float>(sums.seams) / terms.outline;
+    terms.sinks = sinking(sums, terms.outline);
     const auto share = [&](OutlineState state) {
       return static_cast<float>(sums.outline[static_cast<int>(state)]) / terms.outline;
     };

@@ -31,7 +31,7 @@ SEXTANT_HD inline Crop crop_of(const Cameraf& of_frame, const ModelView& model,
     return crop;
   }
   const auto radius_m = static_cast<double>(model.radius_m);
-  const auto walk_m = static_cast<double>(kOutlineWalk * model.diameter_m);
+  const auto walk_m = static_cast<double>(kOutlineWalk * model.part_diameter_m);
   const double near = max_of(centre.z - radius_m, 0.3 * centre.z);
   const double reach_px = frame.fx_px * (radius_m + walk_m) / near + 3;
   crop.stride = max_of(1, static_cast<int>(std::ceil(2 * reach_px / kCropCells)));

@@ -127,6 +127,7 @@ std::vector<Rigid3f> motions_of(const Symmetries& symmetries, int steps) {
 
 ModelView Model::view() const {
   return {diameter_m,
+          diameter_m,
           leaf_m,
           radius_m,
           shift_m,
@@ -171,7 +172,8 @@ Model make_model(const Context& context, const LearnedObject& object,
   for (const Vec3f& p : model.pairs.points.host()) sum += cast<double>(p);
   model.centre = cast<float>(sum / static_cast<double>(model.pairs.points.size()));
   model.symmetries = motions_of(object.shape_symmetries, kTurns);
-  model.level = lookalike_level(object.lookalikes);
+  model.level = lookalike_level(object.lookalikes, LookalikesOf::kObject);
+  model.pack_level = lookalike_level(object.lookalikes, LookalikesOf::kPacks);
   const std::size_t axes = object.shape_symmetries.continuous.size();
   model.free_turns = axes == 0 ? 0 : axes == 1 ? 1 : 3;
   const bool few =
@@ -187,6 +189,7 @@ Model make_model(const Context& context, const LearnedObject& object,
   for (const Vec3f& p : model.render_mesh.vertices.points.host()) {
     model.radius_m = max_of(model.radius_m, norm(p - model.centre));
   }
+  model.box = cuboid_of(model.render_mesh);
   for (const Rigid3f& motion : model.symmetries) {
     model.shift_m = max_of(model.shift_m, norm(motion * model.centre - model.centre));
   }

@@ -5,6 +5,7 @@
 
 #include "sextant/library/learned_object.h"
 #include "sextant/match/point_pairs.h"
+#include "sextant/recognize/recognizer/cuboid.h"
 #include "sextant/recognize/recognizer/model_view.h"
 
 namespace sextant::detail::recognizer {
@@ -19,9 +20,11 @@ struct Model {
   std::vector<Rigid3f> symmetries;  ///< with the identity; continuous ones in steps
   int free_turns = 0;               ///< directions in which a turn changes nothing: 0, 1 or 3
   double level = 0;                 ///< how like it clutter looks (acceptance.h)
+  double pack_level = 0;            ///< the same of packs of it
   TriangleMesh render_mesh;         ///< few triangles, closed where the object's mesh is
   float radius_m = 0;               ///< of a ball about the centre that holds the render mesh
   float shift_m = 0;                ///< that a symmetry moves the centre by at most
+  std::optional<Cuboid> box;        ///< where the object is one
 
   ModelView view() const;
 };

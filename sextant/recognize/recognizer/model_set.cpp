@@ -17,6 +17,9 @@ ModelSet make_model_set(const Context& context, std::span<const Model> models) {
     pairs.push_back(&model.pairs);
     meshes.push_back(&model.render_mesh);
   }
+  const PackBodies packs = make_pack_bodies(models);
+  for (const TriangleMesh& mesh : packs.meshes) meshes.push_back(&mesh);
+  set.first_pack = packs.first;
   set.points = copy(context, points);
   set.normals = copy(context, normals);
   set.symmetries = copy(context, symmetries);
@@ -30,6 +33,7 @@ ModelSet make_model_set(const Context& context, std::span<const Model> models) {
     first_motion += view.motions;
     set.host.push_back(view);
   }
+  set.host.insert(set.host.end(), packs.views.begin(), packs.views.end());
   set.views = copy(context, set.host);
   set.pairs = PointPairModels(context, pairs);
   set.meshes = RenderScene(context, meshes);

@@ -5,9 +5,11 @@
 
 namespace sextant::detail::recognizer {
 
-/// An object as loops over its samples and symmetries see it, on either device.
+/// A body as loops over its samples and symmetries see it, on either device: an object, or a pack
+/// of objects, which has neither.
 struct ModelView {
   float diameter_m = 0;
+  float part_diameter_m = 0;  ///< what it is made of lets its surface be off in proportion to this
   float leaf_m = 0;
   float radius_m = 0;  ///< of a ball about the centre that holds the render mesh
   float shift_m = 0;   ///< that a symmetry moves the centre by at most

@@ -53,7 +53,7 @@ SceneSamples sample_all(const Context& context, const ModelSet& models, const Sc
                         ImageView<const std::uint8_t> mask, Workspace& workspace) {
   std::vector<PixelGrid> grids;
   std::int64_t size = 0;
-  for (const ModelView& model : models.host) {
+  for (const ModelView& model : std::span(models.host).first(models.first_pack.size())) {
     const int step = proposing_step(scene, model.leaf_m);
     const std::int32_t columns = (scene.camera.width + step - 1) / step;
     const std::int32_t rows = (scene.camera.height + step - 1) / step;
@@ -115,7 +115,7 @@ Proposals propose_all(const Context& context, const ModelSet& models, const Scen
   const View<std::int32_t> first = workspace.take<std::int32_t>(context, count + 1);
   for_each_anywhere(context, count + 1, FirstOfModel{keys.data, room, first.data});
   const Clusters clusters = take_clusters(context, count, options.clusters, workspace);
-  cluster_votes(context, models.views, {votes.data, order.data, first.data},
+  cluster_votes(context, models.objects(), {votes.data, order.data, first.data},
                 {kClusterShare, least_trace(kClusterAngle_rad)}, clusters);
 
   const std::int64_t places = count * options.clusters;

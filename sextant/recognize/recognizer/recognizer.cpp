@@ -6,12 +6,12 @@
 #include "sextant/core/for_each.h"
 #include "sextant/recognize/recognizer/acceptance.h"
 #include "sextant/recognize/recognizer/batch.h"
+#include "sextant/recognize/recognizer/packs.h"
 #include "sextant/recognize/recognizer/refine.h"
 #include "sextant/recognize/recognizer/select.h"
 #include "sextant/recognize/recognizer/sources.h"
 #include "sextant/recognize/recognizer/stages.h"
 #include "sextant/recognize/recognizer/step_clock.h"
-#include "sextant/recognize/recognizer/verify.h"
 
 namespace sextant {
 
@@ -68,7 +68,9 @@ struct Recognizer::State {
   PoseSources sources;
   DescriptorSources descriptors;
   std::vector<Model> models;
-  RenderScene meshes;                      ///< on the CPU
+  std::vector<ModelView> bodies;           ///< on the CPU: the objects, then their packs
+  std::vector<std::int32_t> first_pack;    ///< see PackBodies
+  RenderScene meshes;                      ///< of the bodies
   std::unique_ptr<BatchRecognizer> batch;  ///< on CUDA
 
   std::vector<Hypothesis> propose(const SceneFrame& scene, const RecognizeHints& hints,
@@ -76,7 +78,7 @@ struct Recognizer::State {
                                   StepClock& clock) const;
   std::vector<Candidate> refine_all(const SceneFrame& scene, const Model& model,
                                     const std::vector<Hypothesis>& poses) const;
-  void fit_outlines(Verifier& verifier, const Model& model,
+  void fit_outlines(BodyVerifier& verifier, std::int32_t object,
                     std::vector<Candidate>& candidates) const;
 };
 
@@ -87,8 +89,8 @@ Recognizer::Recognizer(const Context& context, std::span<const LearnedObject> ob
   require(context.is_cpu() || !(sources.tensors || sources.shot),
           "sources: on CUDA poses are proposed by pairs of points alone, not by ", options.sources);
   const Context host = context.is_cpu() ? context : Context::cpu();
-  state_ = std::make_unique<State>(
-      State{context, options, sources, DescriptorSources(host, objects, sources), {}, {}, {}});
+  state_ = std::make_unique<State>(State{
+      context, options, sources, DescriptorSources(host, objects, sources), {}, {}, {}, {}, {}});
   PointPairOptions pairs;
   pairs.reference_step = options.reference_step;
   for (const LearnedObject& object : objects) {
@@ -98,8 +100,15 @@ Recognizer::Recognizer(const Context& context, std::span<const LearnedObject> ob
     state_->batch = std::make_unique<BatchRecognizer>(context, state_->models, options);
     return;
   }
+  PackBodies packs = make_pack_bodies(state_->models);
   std::vector<const TriangleMesh*> meshes;
-  for (const Model& model : state_->models) meshes.push_back(&model.render_mesh);
+  for (const Model& model : state_->models) {
+    meshes.push_back(&model.render_mesh);
+    state_->bodies.push_back(model.view());
+  }
+  for (const TriangleMesh& mesh : packs.meshes) meshes.push_back(&mesh);
+  state_->bodies.insert(state_->bodies.end(), packs.views.begin(), packs.views.end());
+  state_->first_pack = std::move(packs.first);
   state_->meshes = RenderScene(context, meshes);
 }
 
@@ -164,7 +173,7 @@ std::vector<Candidate> Recognizer::State::refine_all(const SceneFrame& scene, co
 
 /// Moves the best candidates so that their outlines meet the edges of the measured surface, as far
 /// as their score grows: it tells what depths alone leave open, such as where a box ends.
-void Recognizer::State::fit_outlines(Verifier& verifier, const Model& model,
+void Recognizer::State::fit_outlines(BodyVerifier& verifier, std::int32_t object,
                                      std::vector<Candidate>& candidates) const {
   const std::size_t count = std::min(candidates.size(), static_cast<std::size_t>(options.polished));
   std::vector<Candidate> moving(candidates.begin(),
@@ -175,11 +184,12 @@ void Recognizer::State::fit_outlines(Verifier& verifier, const Model& model,
     for (std::size_t i = 0; i < count; ++i) {
       Candidate& c = moving[i];
       if (!(c.logit > least_logit)) continue;
-      c.camera_from_object = outline_step(model.view(), c.camera_from_object, c.compared.equations);
+      c.camera_from_object =
+          outline_step(verifier.view(object), c.camera_from_object, c.compared.equations);
       poses.push_back(c.camera_from_object);
       moved.push_back(i);
     }
-    std::vector<Compared> compared = verifier.verify(poses);
+    std::vector<Compared> compared = verifier.verify(object, poses);
     for (std::size_t k = 0; k < moved.size(); ++k) {
       const std::size_t i = moved[k];
       moving[i].compared = std::move(compared[k]);
@@ -216,7 +226,11 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
   std::vector<std::vector<Hypothesis>> described =
       state_->descriptors.propose(context, scene, hints.mask);
   clock.stop("describe");
+  Workspace workspace;
+  BodyVerifier verifier(context, scene.view(),
+                        {state_->bodies, state_->bodies.data(), &state_->meshes}, workspace);
   std::vector<Explanation> pool;
+  std::vector<ObjectPose> boxes;
   for (std::size_t o = 0; o < models.size(); ++o) {
     report(progress, static_cast<std::int64_t>(o), static_cast<std::int64_t>(models.size()));
     const Model& model = models[o];
@@ -243,18 +257,17 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
         trace->refined.push_back({index, c.camera_from_object});
       }
     }
-    Verifier verifier(context, scene, model, state_->meshes, static_cast<int>(o));
     std::vector<Rigid3d> to_verify;
     to_verify.reserve(candidates.size());
     for (const Candidate& c : candidates) to_verify.push_back(c.camera_from_object);
-    std::vector<Compared> compared = verifier.verify(to_verify);
+    std::vector<Compared> compared = verifier.verify(index, to_verify);
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       candidates[i].compared = std::move(compared[i]);
       candidates[i].logit = shape_logit(candidates[i].compared.terms);
     }
     sort_by_logit(candidates);
     clock.stop("verify");
-    state_->fit_outlines(verifier, model, candidates);
+    state_->fit_outlines(verifier, index, candidates);
     sort_by_logit(candidates);
     clock.stop("polish");
     if (candidates.size() > kMostRejected) candidates.resize(kMostRejected);
@@ -265,15 +278,18 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
       pool.push_back(
           explanation(model, verified_pose(scene.noise, model.view(), index, c.camera_from_object,
                                            c.compared.terms, c.compared.equations)));
-      if (!(pool.back().found.score >= static_cast<double>(state_->options.accept))) continue;
+      if (model.box) boxes.push_back({index, c.camera_from_object});
+      if (!may_be_told(pool.back().found.score, state_->options.accept)) continue;
       to_verify.push_back(c.camera_from_object);
       sure.push_back(pool.size() - 1);
     }
-    compared = verifier.verify(to_verify, {.pixels = true});
+    compared = verifier.verify(index, to_verify, {.pixels = true});
     for (std::size_t i = 0; i < sure.size(); ++i)
       pool[sure[i]].pixels = std::move(compared[i].pixels);
     clock.stop("verify");
   }
+  add_packs(models, state_->first_pack, boxes, scene, state_->options.accept, verifier, pool);
+  clock.stop("packs");
   select(scene, state_->options.accept, std::move(pool), recognition);
   report(progress, static_cast<std::int64_t>(models.size()),
          static_cast<std::int64_t>(models.size()));

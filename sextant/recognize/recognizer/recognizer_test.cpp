@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "sextant/descriptor/point_samples.h"
+#include "sextant/recognize/recognizer/body_verifier.h"
 #include "sextant/recognize/recognizer/refine.h"
-#include "sextant/recognize/recognizer/verify.h"
 #include "sextant/synth/sensor_noise.h"
 #include "sextant/synth/table_scene.h"
 #include "tests/devices.h"
@@ -85,14 +85,16 @@ TEST(Recognizer, VerificationTellsTheRightPoseFromOthers) {
   const SceneFrame scene = prepare_scene(context, portrait.depth_m, portrait.camera, {});
   const Model model = make_model(context, portrait.object, {});
   const RenderScene meshes(context, model.render_mesh);
-  Verifier verifier(context, scene, model, meshes, 0);
+  Workspace workspace;
+  const ModelView view = model.view();
+  BodyVerifier verifier(context, scene.view(), {std::span(&view, 1), &view, &meshes}, workspace);
   const Rigid3d& right = portrait.camera_from_object;
   const auto moved = [&](const Vec3d& by) {
     return Rigid3d{right.rotation, right.translation + by};
   };
   const std::vector<Rigid3d> poses{right, moved({0.05, 0, 0}), moved({0, 0, -0.08}),
                                    moved({0, 0, 0.1}), moved({0, 0, 0.39})};
-  const std::vector<Compared> found = verifier.verify(poses, {.pixels = true});
+  const std::vector<Compared> found = verifier.verify(0, poses, {.pixels = true});
   EXPECT_GT(found[0].terms.supported, 0.97f);
   EXPECT_LT(found[0].terms.violated, 0.02f);
   EXPECT_GT(found[0].terms.normals, 0.9f);
@@ -140,10 +142,12 @@ TEST(Recognizer, OutlinesHoldWhatDepthsLetSlide) {
     }
   }
   const SceneFrame scene = prepare_scene(context, depth_m, camera, {});
-  Verifier verifier(context, scene, model, meshes, 0);
+  Workspace workspace;
+  const ModelView view = model.view();
+  BodyVerifier verifier(context, scene.view(), {std::span(&view, 1), &view, &meshes}, workspace);
   Rigid3d pose{exp_rotation(Vec3d{0, 0, 0.04}), right.translation + Vec3d{0.008, -0.006, 0}};
   for (int round = 0; round < 4; ++round) {
-    const Compared found = verifier.verify(std::span(&pose, 1))[0];
+    const Compared found = verifier.verify(0, std::span(&pose, 1))[0];
     pose = outline_step(model.view(), pose, found.equations);
   }
   // A pixel is 2 mm wide.

@@ -2,13 +2,15 @@
 #include "sextant/recognize/recognizer/select.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace sextant::detail::recognizer {
 
 namespace {
 
-constexpr double kOverlap = 0.5;  // of a pose's pixels that a better one may explain
+constexpr float kLeastOfMember = 0.1f;  // that is seen of a box of a pack to tell of it
+constexpr double kOverlap = 0.5;        // of a pose's pixels that a better one may explain
 
 std::array<double, 36> full_matrix(const SymN<double, 6>& c) {
   std::array<double, 36> full{};
@@ -75,47 +77,115 @@ Detection rejection(const Model& model, const VerifiedPose& verified) {
   return found;
 }
 
-void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool,
-            Recognition& recognition) {
-  std::vector<std::size_t> order(pool.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+namespace {
+
+/// What is chosen of a pool.
+struct Choice {
+  std::vector<std::size_t> chosen;    ///< from the highest score down
+  std::vector<std::int32_t> instead;  ///< of each entry: a chosen one that explains the same, or -1
+  std::vector<std::size_t> order;     ///< all from the highest score down
+};
+
+std::size_t image_size(const SceneFrame& scene) {
+  return static_cast<std::size_t>(scene.camera.width) *
+         static_cast<std::size_t>(scene.camera.height);
+}
+
+Choice choose(const SceneFrame& scene, double accept, std::span<const Explanation> pool) {
+  Choice choice;
+  choice.instead.assign(pool.size(), -1);
+  choice.order.resize(pool.size());
+  std::iota(choice.order.begin(), choice.order.end(), std::size_t{0});
+  std::stable_sort(choice.order.begin(), choice.order.end(), [&](std::size_t a, std::size_t b) {
     return pool[a].found.score > pool[b].found.score;
   });
-  std::vector<std::int32_t> owner(
-      static_cast<std::size_t>(scene.camera.width) * static_cast<std::size_t>(scene.camera.height),
-      -1);
-  for (const std::size_t at : order) {
-    Explanation& entry = pool[at];
-    Detection& found = entry.found;
+  std::vector<std::int32_t> owner(image_size(scene), -1);
+  for (const std::size_t at : choice.order) {
+    if (!(pool[at].found.score >= accept)) break;
     std::size_t taken = 0;
     std::int32_t by = -1;
-    for (const std::int32_t pixel : entry.pixels) {
+    for (const std::int32_t pixel : pool[at].pixels) {
       const std::int32_t who = owner[static_cast<std::size_t>(pixel)];
       if (who < 0) continue;
       ++taken;
       by = who;
     }
-    if (!(found.score >= accept)) {
-      found.reason = reason_of(found.terms);
-    } else if (static_cast<double>(taken) > kOverlap * static_cast<double>(entry.pixels.size())) {
-      found.reason = "a better pose explains the same pixels: " +
-                     recognition.detections[static_cast<std::size_t>(by)].object;
-    }
-    if (!found.reason.empty()) {
-      recognition.rejected.push_back(std::move(found));
+    if (static_cast<double>(taken) > kOverlap * static_cast<double>(pool[at].pixels.size())) {
+      choice.instead[at] = by;
       continue;
     }
-    const auto number = static_cast<std::int32_t>(recognition.detections.size());
+    choice.chosen.push_back(at);
+    for (const std::int32_t pixel : pool[at].pixels) {
+      std::int32_t& who = owner[static_cast<std::size_t>(pixel)];
+      if (who < 0) who = static_cast<std::int32_t>(at);
+    }
+  }
+  return choice;
+}
+
+bool is_seen(const Explanation::Member& member) { return member.terms.supported >= kLeastOfMember; }
+
+/// Raises the scores of objects of which several are chosen; false where there are none.
+bool expect_more(const Choice& choice, double accept, std::span<Explanation> pool) {
+  std::map<std::int32_t, std::int64_t> found;
+  for (const std::size_t at : choice.chosen) {
+    const Explanation& entry = pool[at];
+    found[entry.found.object_index] +=
+        entry.members.empty() ? 1
+                              : std::count_if(entry.members.begin(), entry.members.end(), is_seen);
+  }
+  bool several = false;
+  for (Explanation& entry : pool) {
+    const double score = entry.found.score;
+    if (found[entry.found.object_index] < kSeveral || !may_be_told(score, accept)) continue;
+    several = true;
+    entry.found.score = probability(std::log(score / (1 - score)) + kSeveralLogit);
+  }
+  return several;
+}
+
+}  // namespace
+
+void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool,
+            Recognition& recognition) {
+  Choice choice = choose(scene, accept, pool);
+  if (expect_more(choice, static_cast<double>(accept), pool)) choice = choose(scene, accept, pool);
+  std::vector<std::int32_t> owner(image_size(scene), -1);
+  const auto add = [&](Detection detection, const std::vector<std::int32_t>& pixels) {
     std::vector<std::int32_t> own;
-    for (const std::int32_t pixel : entry.pixels) {
+    for (const std::int32_t pixel : pixels) {
       std::int32_t& who = owner[static_cast<std::size_t>(pixel)];
       if (who >= 0) continue;
-      who = number;
+      who = 0;
       own.push_back(pixel);
     }
-    found.pixels = given_pixels(scene, own);
-    recognition.detections.push_back(std::move(found));
+    detection.pixels = given_pixels(scene, own);
+    recognition.detections.push_back(std::move(detection));
+  };
+  for (const std::size_t at : choice.chosen) {
+    const Explanation& entry = pool[at];
+    if (entry.members.empty()) add(entry.found, entry.pixels);
+    for (const Explanation::Member& member : entry.members) {
+      if (!is_seen(member)) continue;
+      Detection detection = entry.found;
+      detection.camera_from_object = member.camera_from_object;
+      detection.covariance = full_matrix(member.covariance);
+      detection.visible = member.terms.supported;
+      detection.occluded = member.terms.occluded;
+      add(std::move(detection), member.pixels);
+    }
+  }
+  for (const std::size_t at : choice.order) {
+    Detection& found = pool[at].found;
+    if (!(found.score >= static_cast<double>(accept))) {
+      found.reason = reason_of(found.terms);
+    } else if (choice.instead[at] >= 0) {
+      found.reason = "a better pose explains the same pixels: " +
+                     pool[static_cast<std::size_t>(choice.instead[at])].found.object;
+    } else {
+      continue;
+    }
+    recognition.rejected.push_back(std::move(found));
   }
 }
 

@@ -11,7 +11,28 @@ namespace sextant::detail::recognizer {
 struct Explanation {
   Detection found;
   std::vector<std::int32_t> pixels;
+
+  /// One of a pack, of which `found` tells the whole.
+  struct Member {
+    Rigid3d camera_from_object;
+    SymN<double, 6> covariance;
+    VerificationTerms terms;           ///< of this one alone
+    std::vector<std::int32_t> pixels;  ///< that this one explains
+  };
+  std::vector<Member> members;  ///< empty for an object on its own
 };
+
+/// Where several of an object are found, another is likelier than the object being there at all.
+inline constexpr int kSeveral = 2;
+inline constexpr double kSeveralLogit = 1;
+
+/// The least logit with which a pose may become a detection.
+inline double least_told_logit(double accept) {
+  return std::log(accept / (1 - accept)) - kSeveralLogit;
+}
+inline bool may_be_told(double score, double accept) {
+  return std::log(score / (1 - score)) >= least_told_logit(accept);
+}
 
 /// What is told of a verified pose, without the pixels.
 Explanation explanation(const Model& model, const VerifiedPose& verified);
@@ -20,7 +41,7 @@ Explanation explanation(const Model& model, const VerifiedPose& verified);
 Detection rejection(const Model& model, const VerifiedPose& verified);
 
 /// From the highest score down: what is sure enough and explains enough that nothing better does is
-/// a detection, the rest is rejected with the reason.
+/// a detection, the rest is rejected with the reason. Of a pack each box that is seen is one.
 void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool,
             Recognition& recognition);
 

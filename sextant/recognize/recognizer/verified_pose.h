@@ -39,6 +39,31 @@ SEXTANT_HD inline SymN<double, 6> covariance_of(const ModelView& model,
   return c;
 }
 
+/// The covariance of what moves with a body, about a place that lies `off` its centre.
+inline SymN<double, 6> covariance_at(const SymN<double, 6>& c, const Vec3d& off) {
+  // Turning the body moves the place by the turn crossed with its offset.
+  const double turn[3][3] = {{0, off.z, -off.y}, {-off.z, 0, off.x}, {off.y, -off.x, 0}};
+  const auto row = [&](int i, double out[6]) {
+    for (int k = 0; k < 6; ++k) out[k] = k == i ? 1 : 0;
+    for (int k = 0; i >= 3 && k < 3; ++k) out[k] = turn[i - 3][k];
+  };
+  SymN<double, 6> result;
+  for (int i = 0; i < 6; ++i) {
+    double a[6];
+    row(i, a);
+    for (int j = 0; j <= i; ++j) {
+      double b[6];
+      row(j, b);
+      double sum = 0;
+      for (int k = 0; k < 6; ++k) {
+        for (int l = 0; l < 6; ++l) sum += a[k] * c.at(k, l) * b[l];
+      }
+      result.at(i, j) = sum;
+    }
+  }
+  return result;
+}
+
 SEXTANT_HD inline VerifiedPose verified_pose(const DepthNoise& noise, const ModelView& model,
                                              std::int32_t object_index, const Rigid3d& pose,
                                              const VerificationTerms& terms,

@@ -38,10 +38,11 @@ constexpr int kStaged = 8;            // cells whose columns lie in shared memor
 constexpr int kOutlineAtOnce = 2048;  // cells that are listed; few outlines have more
 
 /// The counts of CompareSums in its order.
-constexpr int kCounts = 15, kOutlineCounts = 7, kEdges = 13, kSeams = 14;
+constexpr int kCounts = 16, kOutlineCounts = 7, kEdges = 13, kSeams = 14, kBorders = 15;
 static_assert(offsetof(CompareSums, outline) == kOutlineCounts * sizeof(std::int32_t));
 static_assert(offsetof(CompareSums, edges) == kEdges * sizeof(std::int32_t));
 static_assert(offsetof(CompareSums, seams) == kSeams * sizeof(std::int32_t));
+static_assert(offsetof(CompareSums, borders) == kBorders * sizeof(std::int32_t));
 
 /// A triangle that needs no cutting, with edge functions in 32 bits.
 struct Piece {
@@ -332,18 +333,19 @@ __device__ void look_at_cells(const BlockComparison& comparison, std::uint32_t* 
   }
 }
 
-/// Finds the cells of the outline and their numbers in the order of cells, and counts the seams.
+/// Finds the cells of the outline and their numbers in the order of cells, and counts borders.
 __device__ void find_outline(const BlockComparison& comparison, Shared& shared,
                              std::int32_t (&counts)[kCounts]) {
   const int warp = static_cast<int>(threadIdx.x) / kWarp, lane = lane_index();
-  std::int32_t seams = 0;
+  std::int32_t borders = 0, seams = 0;
   for (int group = warp; group < kGroups; group += kWarps) {
     const int i = group % kGroupsOfRow * kWarp + lane, j = group / kGroupsOfRow;
-    seams += comparison.seams_at(i, j);
+    comparison.look_beside(i, j, borders, seams);
     const unsigned mask = __ballot_sync(kAllLanes, comparison.is_outline(i, j));
     if (lane == 0) shared.outline_masks[group] = mask;
   }
   counts[kSeams] += warp_sum(seams);
+  counts[kBorders] += warp_sum(borders);
   __syncthreads();
   if (warp == 0) {
     constexpr int kEach = kGroups / kWarp;
@@ -469,7 +471,7 @@ __device__ void verify_place(const VerifyJob& job, const SceneView& meshes, doub
   add_up_normals(rendered, scratch);
   const Vec3f centre = cast<float>(pose * cast<double>(model.centre));
   const BlockComparison comparison{job.frame,
-                                   model.diameter_m,
+                                   model.part_diameter_m,
                                    centre,
                                    shared.crop.first_u,
                                    shared.crop.first_v,
