@@ -91,6 +91,12 @@ TEST_F(SensorCloudCli, MovedCloudsAreSeenFromTheirCamera) {
   }
 }
 
+TEST_F(SensorCloudCli, MillimetresAreDoubted) {
+  ASSERT_EQ(run("convert camera.pcd mm.pcd --unit-m 1000").status, 0);
+  document("segment mm.pcd", "if the file is in millimetres, pass --unit-m 0.001");
+  document("segment mm.pcd --unit-m 0.001", "");
+}
+
 TEST_F(SensorCloudCli, OtherRowsArePointsInAnyOrder) {
   const char* word = "not those of a camera";
   const json normals = document("normals mirrored.pcd -o a.ply", word);
