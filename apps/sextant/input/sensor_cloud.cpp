@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "apps/sextant/command/command.h"
+#include "sextant/geometry/file_normals.h"
 #include "sextant/geometry/no_returns.h"
 #include "sextant/io/depth_file.h"
 
@@ -40,9 +41,29 @@ void doubt_unit(const std::string& file, const Surface& surface) {
                   file, median_depth_m(depth_m), kNearestMedian_m, kFarthestMedian_m));
 }
 
+/// Makes the normals of a file what all operations expect, and doubts their signs where points have
+/// no triangles that tell them.
+void prepare_normals(const std::string& file, Surface& surface) {
+  const UnitNormals made = make_unit_normals(surface);
+  if (made.dropped) {
+    note(file + ": its normals have no directions and are left out");
+    return;
+  }
+  if (made.zero > 0) {
+    note(fmt::format("{}: {} of its normals have no direction and are left out", file, made.zero));
+  }
+  if (surface.triangles.empty() && share_of_opposite_normals(surface) > kMostOppositeNormals) {
+    note(
+        file +
+        ": its normals point to either side at random, so signs of curvatures and descriptors mean "
+        "nothing; 'sextant normals' makes some that agree");
+  }
+}
+
 }  // namespace
 
 void prepare_cloud(const std::string& file, Surface& surface) {
+  prepare_normals(file, surface);
   if (surface.triangles.empty()) {
     const std::int64_t cleared = clear_no_returns(surface);
     if (cleared > 0) {
