@@ -236,10 +236,12 @@ TEST_F(DepthInputCli, ConvertsDepthMapsBetweenFormats) {
   EXPECT_EQ(info("c.tiff").at("floating"), true);
   // Labels are no depth, but their numbers stay what they are.
   write_depth_png(folder_ / "labels.png",
-                  make_image<float>(9, 9, [](int u, int v) { return float(u + v); }),
+                  make_image<float>(9, 9, [](int u, int v) { return u ? float(u + v) : 65535.0f; }),
                   {.unit_m = 1});
   ASSERT_EQ(run("convert labels.png labels.pgm").status, 0);
   EXPECT_EQ(read_depth(folder_ / "labels.pgm", {.unit_m = 1})(4, 3), 7.0f);
+  EXPECT_EQ(read_depth(folder_ / "labels.pgm", {.unit_m = 1, .largest_is_hole = false})(0, 3),
+            65535.0f);
   EXPECT_TRUE(mentions(refusal("convert labels.png labels.tif"), "--depth-unit-m"));
   EXPECT_TRUE(mentions(refusal("convert depth.png depth.jpg"), "which .png, .pgm and .tif keep"));
 }

@@ -301,6 +301,7 @@ PlyBody read_elements(Numbers& numbers, const PlyHeader& header, double unit_m) 
       if (element.count > 0) body.left_out.push_back("element " + element.name);
     }
   }
+  if (numbers.has_more()) body.left_out.emplace_back("data behind the last element");
   points::settle_points(body.points);
   mesh::cut_concave<float>(body.fans, body.points.cloud.points.host(), body.triangles,
                            {&body.texture_triangles});
