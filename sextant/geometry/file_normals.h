@@ -15,9 +15,10 @@ struct UnitNormals {
   bool dropped = false;     ///< the cloud has no normals any more
 };
 
-/// Scales the normals of a cloud on the host to length 1; zeros become NaN, which is how a missing
-/// normal is written. Where more than a tenth of them are zeros, or none is left, nobody has
-/// estimated these normals, and the cloud loses them. Nothing changes without normals.
+/// Scales the normals of a cloud on the host to length 1; zeros and infinite ones become NaN,
+/// which is how a missing normal is written. Where more than a tenth of them are zeros, or none is
+/// left, nobody has estimated these normals, and the cloud loses them. Nothing changes without
+/// normals.
 UnitNormals make_unit_normals(Cloud& cloud);
 
 /// The share of points whose nearest neighbour has a normal on the other side, of those whose

@@ -42,14 +42,14 @@ UnitNormals make_unit_normals(Cloud& cloud) {
     if (!is_finite(cloud.points.data()[i])) continue;
     Vec3f& normal = cloud.normals.data()[i];
     const float length = norm(normal);
-    if (length == 0.0f) {
-      ++made.zero;
-      normal = {NAN, NAN, NAN};
-    } else if (std::isfinite(length)) {
+    if (length > 0.0f && length < INFINITY) {
       ++kept;
       if (std::abs(length - 1.0f) <= kLengthTolerance) continue;
       ++made.scaled;
       normal = normal / length;
+    } else {
+      made.zero += length == 0.0f ? 1 : 0;
+      normal = {NAN, NAN, NAN};
     }
   }
   made.dropped = kept == 0 || made.zero * kZerosToDrop > made.zero + kept;
@@ -60,7 +60,7 @@ UnitNormals make_unit_normals(Cloud& cloud) {
 double share_of_opposite_normals(const Cloud& cloud) {
   if (cloud.normals.empty() || cloud.size() < 2) return 0;
   const std::int64_t asked =
-      clamp(kMostDistances / cloud.size(), kLeastAsked, min_of(kMostAsked, cloud.size()));
+      min_of(clamp(kMostDistances / cloud.size(), kLeastAsked, kMostAsked), cloud.size());
   std::int64_t same = 0, opposite = 0;
   for (std::int64_t k = 0; k < asked; ++k) {
     const std::int64_t i = (2 * k + 1) * cloud.size() / (2 * asked);
