@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sextant/core/error.h"
+
 namespace sextant::detail::mesh {
 
 namespace {
 
-constexpr std::size_t kMostCornersCut = 1024;
+constexpr std::size_t kMostCornersCut = 16384;  // a second
 
 /// Twice the area vector of the polygon (Newell).
 Vec3d area_of(std::span<const Vec3d> corners) {
@@ -103,10 +105,12 @@ class EarCutter {
 
 }  // namespace
 
-std::vector<Vec3i> ears_of_polygon(std::span<const Vec3d> corners) {
+std::vector<Vec3i> ears_of_polygon(std::span<const Vec3d> corners, const std::string& file) {
   const Vec3d area = area_of(corners);
   const bool has_area = dot(area, area) > 0 && std::isfinite(dot(area, area));
-  if (!has_area || corners.size() > kMostCornersCut || fan_stays_inside(corners, area)) return {};
+  if (!has_area || fan_stays_inside(corners, area)) return {};
+  require(corners.size() <= kMostCornersCut, file, ": a face has ", corners.size(),
+          " corners and is not convex; such faces have at most ", kMostCornersCut);
   return EarCutter(flattened(corners, area)).cut();
 }
 

@@ -21,9 +21,9 @@ bool names_some(const std::vector<Vec3i>& corners) {
                      [](const Vec3i& t) { return t.x >= 0 || t.y >= 0 || t.z >= 0; });
 }
 
-void build_surface(ObjScene& scene, TriangleMesh& mesh) {
+void build_surface(const std::string& name, ObjScene& scene, TriangleMesh& mesh) {
   const auto vertices = static_cast<std::int64_t>(scene.positions_m.size());
-  mesh::cut_concave<double>(scene.fans, scene.positions_m, scene.triangles,
+  mesh::cut_concave<double>(scene.fans, scene.positions_m, name, scene.triangles,
                             {&scene.texture_triangles, &scene.normal_triangles});
   if (names_some(scene.texture_triangles)) {
     mesh::set_corners(scene.triangles, vertices, std::move(scene.texture_coordinates),
@@ -90,7 +90,7 @@ TriangleMesh read_obj(FileReader& any_source, const std::filesystem::path* folde
     file::ReadProgress progress(options.progress, source.size().value());
     ObjScene scene = parse_obj(source, options.unit_m, progress);
     TriangleMesh mesh;
-    scene.triangles.empty() ? build_points(scene, mesh) : build_surface(scene, mesh);
+    scene.triangles.empty() ? build_points(scene, mesh) : build_surface(source.name(), scene, mesh);
     points::set_points(mesh.vertices, scene.positions_m);
     mesh.vertices.colors = build_colors(scene.color_levels);
     build_materials(scene, folder, mesh);

@@ -303,8 +303,8 @@ PlyBody read_elements(Numbers& numbers, const PlyHeader& header, double unit_m) 
   }
   if (numbers.has_more()) body.left_out.emplace_back("data behind the last element");
   points::settle_points(body.points);
-  mesh::cut_concave<float>(body.fans, body.points.cloud.points.host(), body.triangles,
-                           {&body.texture_triangles});
+  mesh::cut_concave<float>(body.fans, body.points.cloud.points.host(), numbers.name(),
+                           body.triangles, {&body.texture_triangles});
   return body;
 }
 

@@ -55,7 +55,7 @@ class VtkCells {
   }
 
   std::vector<Vec3i> take_triangles(std::span<const Vec3f> points) {
-    mesh::cut_concave<float>(fans_, points, triangles_, {});
+    mesh::cut_concave<float>(fans_, points, text_.name(), triangles_, {});
     return std::move(triangles_);
   }
   std::int64_t lines() const { return lines_; }
