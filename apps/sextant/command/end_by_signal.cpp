@@ -75,7 +75,7 @@ void end_after_signal() {
   const std::lock_guard no_more_folders(folders().mutex);
   for (const auto& folder : folders().paths) remove_folder(folder);
   erase_progress();
-  const int number = byte;
+  const int number = static_cast<unsigned char>(byte);
   std::signal(number, SIG_DFL);
   sigset_t only{};
   sigemptyset(&only);
