@@ -89,6 +89,7 @@ void convert_image(const fs::path& from, const fs::path& to, const ConvertOption
     const bool steps = !info.floating && extension != ".tif" && extension != ".tiff";
     if (steps && options.depth_unit_m == 0 && options.output_depth_unit_m == 0) {
       reading.unit_m = 0.001;
+      reading.largest_is_hole = false;
     }
     write_depth(to, read_depth(from, reading), options.output_depth_unit_m);
   } else if (extension == ".jpg" || extension == ".jpeg") {

@@ -8,6 +8,7 @@
 #include "apps/sextant/command/end_by_signal.h"
 #include "apps/sextant/command/help_format.h"
 #include "apps/sextant/command/streams.h"
+#include "apps/sextant/command/user_words.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/core/build_config.h"
 #include "sextant/core/error.h"
@@ -67,6 +68,9 @@ int run(int argc, char** argv) {
     note(fmt::format("sextant: {}\nRun 'sextant {} --help'.", error.what(),
                      app.get_subcommands().front()->get_name()));
     return kWrongUsage;
+  } catch (const sextant::Error& error) {
+    note(fmt::format("sextant: {}", sextant::app::in_user_words(app, error.what())));
+    return kFailed;
   }
   return 0;
 }

@@ -28,8 +28,9 @@ UniformKeypointOptions resolved(const UniformKeypointOptions& options, float res
 /// These are the points of pcl::UniformSampling, whose squared distances carry an error of 1.2e-7
 /// in the units of the cloud: it may choose a point that is farther by so much. CPU and CUDA give
 /// the same indices. Cost: two sorts of the points. An edge of 0 is taken from
-/// cloud_resolution_m(points). Waits for the device, to learn how many points there are. Throws
-/// where an axis has more than two million voxels.
+/// cloud_resolution_m(points). Waits for the device, to learn how many points there are. An axis
+/// has two million voxels. One point in a hundred may lie farther from the others: such points are
+/// taken to lie in the last voxel on their side. Throws where they are more.
 Buffer<std::int32_t> uniform_keypoints(const Context& context, View<const Vec3f> points,
                                        const UniformKeypointOptions& options = {});
 

@@ -11,7 +11,8 @@
 namespace sextant {
 
 // Depth maps as sensors and data sets write them: one channel of 16-bit integers (PNG, PGM, TIFF)
-// or of floats (TIFF). A number that is 0, negative or not finite means that nothing came back.
+// or of floats (TIFF). A number that is 0, negative or not finite means that nothing came back, and
+// so does the largest integer, 65535: what lies beyond the range of a file has no depth there.
 
 /// What the numbers of a depth file are.
 struct DepthFileOptions {
@@ -20,6 +21,7 @@ struct DepthFileOptions {
   double unit_m = 0;
   /// What a camera file says (CameraFile::depth_unit_m); 0 where it says nothing.
   double camera_unit_m = 0;
+  bool largest_is_hole = true;  ///< of integers; false for what is no depth, such as disparity
 };
 
 /// A unit that nobody vouches for is believed when the median depth lies between these. A wrong

@@ -14,9 +14,11 @@ namespace sextant {
 
 /// Reads a mesh to the host from a Wavefront OBJ file and the MTL files and textures beside it.
 ///
-/// Read are v (with an optional weight, which is ignored, or red green blue from 0 to 1), vt, vn,
+/// Read are v (with an optional weight, which is ignored, or red green blue from 0 to 1, or to 255
+/// where one is above 1), vt, vn,
 /// f with every form of indices, negative ones and those of lines that follow included, usemtl and
-/// mtllib. A backslash continues any line but a comment. Polygons become fans of triangles. Every v
+/// mtllib. A backslash continues any line but a comment. Polygons, concave ones too, become
+/// triangles. Every v
 /// line is one vertex, about an origin where floats cannot hold the coordinates (Cloud::origin_m).
 /// Texture coordinates and normals belong to the vertices where each vertex has one; otherwise
 /// they belong to the corners of the triangles (TriangleMesh::texture_triangles,

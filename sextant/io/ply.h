@@ -35,15 +35,16 @@ struct PlyWriteOptions {
 ///
 /// Vertices: x y z of any number type, about an origin where floats cannot hold them
 /// (Cloud::origin_m); nx ny nz; colours as red green blue, r g b or diffuse_red ... (floats count
-/// from 0 to 1); texture coordinates as texture_u texture_v, u v or s t. Every other property,
-/// alpha among them, becomes an attribute of its type, a list of one length its components. Faces:
-/// vertex_indices or vertex_index, and texture coordinates of the corners as texcoord; polygons
-/// become fans of triangles, faces of fewer than three corners are left out, an index out of range
-/// is an Error. `tristrips` are unrolled. A range_grid over all vertices (Stanford's scans) makes
-/// the cloud organised, a camera (PCL) gives the size of an organised cloud and the sensor's pose.
-/// Other elements and properties are left out; `read_geometry` names them. "comment TextureFile
-/// NAME" gives a material; its image is loaded when it lies beside the file, and left empty when it
-/// does not.
+/// from 0 to 1, or to 255 where one is above 1); texture coordinates as floats called texture_u
+/// texture_v, u v or s t. Every other property, alpha among them, becomes an attribute of its type,
+/// a list of one length its components. Faces:
+/// vertex_indices or vertex_index, and texture coordinates of the corners as texcoord; polygons,
+/// concave ones too, become triangles, faces of fewer than three corners are left out, an index out
+/// of range is an Error. `tristrips` are unrolled. A range_grid over all vertices (Stanford's
+/// scans) makes the cloud organised, a camera (PCL) gives the size of an organised cloud and the
+/// sensor's pose. Other elements and properties are left out; `read_geometry` names them. "comment
+/// TextureFile NAME" gives a material; its image is loaded when it lies beside the file, and left
+/// empty when it does not.
 ///
 /// Binary vertices cost one copy: x y z alone are read straight into the cloud.
 TriangleMesh read_ply(const std::filesystem::path& path, const ReadOptions& options = {});

@@ -68,10 +68,12 @@ struct ReconstructedObject {
 /// sixth of what is seen is taken for its support and removed, and of what is left the connected
 /// piece nearest to the middle of the image is the object.
 ///
-/// Poses: where all views have one, these are taken, and the object's frame is their world. Else
-/// every pair of views (up to 40 views; of more, those at most eight apart in a circle) is matched
-/// by SHOT, fitted robustly, aligned point to plane and checked against both depth maps and masks.
-/// A pair counts only in circles: three views whose motions compose to none, or two pairs that say
+/// Poses: where all views have one, these are taken, and the object's frame is their world. Views
+/// that see through what a third of the others measured are left out by name; an Error where half
+/// of them do, or where the object would be twice as large as what views show of it. Else every
+/// pair of views (up to 40 views; of more, those at most eight apart in a circle) is matched by
+/// SHOT, fitted robustly, aligned point to plane and checked against both depth maps and masks. A
+/// pair counts only in circles: three views whose motions compose to none, or two pairs that say
 /// the same about two groups of views. The poses are relaxed over the pairs that count, and every
 /// two views are compared; those that contradict others are left out by name. Throws Error where
 /// less than 85 % of the circles close, where a view fits as well from another side, where less

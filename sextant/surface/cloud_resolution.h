@@ -6,8 +6,9 @@
 namespace sextant {
 
 /// The resolution of a cloud: the mean distance of a point to its nearest neighbour that lies
-/// elsewhere. A point with two or more copies in its own place does not count, nor does one that
-/// lies ten times farther from all others than is usual. NaN where there are no two different
+/// elsewhere. A point with two or more copies in its own place does not count (where all have them,
+/// one with more than 62), nor does one that lies ten times farther from all others than is usual.
+/// NaN where there are no two different
 /// finite points. Waits for the device. Cost: a search for three neighbours of every point; a grid
 /// with cells as in NeighbourGridOptions::for_nearest(3) makes it fast.
 float cloud_resolution_m(const Context& context, const NeighbourGrid& grid);

@@ -232,7 +232,7 @@ TEST_F(CurvatureCli, WrongUsageAndFailure) {
 TEST_F(CurvatureCli, ExperimentsAreListed) {
   const json names = json::parse(run("reproduce --json").out).at("experiments");
   for (const char* name : {"curvature-accuracy", "curvature-distance", "curvature-noise",
-                           "curvature-speed", "curvature-correspondence"}) {
+                           "curvature-speed", "curvature-sensors", "curvature-correspondence"}) {
     EXPECT_TRUE(std::any_of(names.begin(), names.end(), [&](const json& entry) {
       return entry.at("name") == name;
     })) << name;

@@ -122,6 +122,62 @@ TEST_F(DepthInputCli, ACameraOfAnotherResolutionIsDoubted) {
   EXPECT_EQ(run("normals depth.png --camera camera.json -o n.ply").err, "");
 }
 
+TEST_F(DepthInputCli, ACameraWhoseNumbersAreMixedUpIsDoubted) {
+  write("half.json", R"({"fx": 30, "fy": 30, "cx": 15.5, "cy": 11.5})");
+  write("high.json", R"({"fx": 60, "fy": 600, "cx": 31.5, "cy": 23.5})");
+  Outcome outcome = run("normals depth.png --camera half.json -o n.ply");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(mentions(outcome.err, "half.json: its principal point (15.5, 11.5) lies far from"));
+  outcome = run("normals depth.png --camera high.json -o n.ply");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(mentions(outcome.err, "high.json: its focal lengths 60 and 600"));
+}
+
+// Some programs write the largest number where nothing came back, or another that is too large.
+TEST_F(DepthInputCli, NoReturnMayBeALargeNumber) {
+  const auto marked = [](float mark_m) {
+    return make_image<float>(64, 48, [mark_m](int u, int v) {
+      return u < 8 ? mark_m : static_cast<float>(0.001 * (800 + 3 * u + 2 * v));
+    });
+  };
+  write_depth(folder_ / "largest.png", marked(65.535f));
+  const Outcome largest = run("normals largest.png --camera camera.json -o n.ply");
+  EXPECT_EQ(largest.err, "");
+  EXPECT_EQ(info("largest.png").at("valid_pixels"), 56 * 48);
+  write_depth(folder_ / "ten.png", marked(10));
+  EXPECT_TRUE(mentions(run("normals ten.png --camera camera.json -o n.ply").err,
+                       "ten.png: 384 pixels have the same depth of 10 m, far behind all others"));
+  write_depth(folder_ / "raw.png", marked(2.047f));
+  EXPECT_TRUE(mentions(run("segment raw.png --camera camera.json").err, "raw Kinect disparity?"));
+}
+
+TEST_F(DepthInputCli, DepthIsNoDisparity) {
+  write_depth(folder_ / "far.png", make_image<float>(64, 48, [](int u, int v) {
+                return static_cast<float>(0.001 * (1900 + 3 * u + 2 * v));
+              }));
+  EXPECT_TRUE(mentions(refusal("depth far.png --disparity --picture p.png"), "is it a depth map?"));
+  write_depth(folder_ / "holes.png", make_image<float>(64, 48, [](int u, int v) {
+                return u < 9 ? NAN : static_cast<float>(0.001 * (600 + 3 * u + 2 * v));
+              }));
+  const Outcome holes = run("depth holes.png --disparity --picture p.png");
+  EXPECT_EQ(holes.status, 0);
+  EXPECT_TRUE(mentions(holes.err, "14 % of its numbers are 0"));
+}
+
+TEST_F(DepthInputCli, ExchangedBytesAreDoubted) {
+  const auto numbers = [](bool exchanged) {
+    return make_image<float>(64, 48, [exchanged](int u, int v) {
+      const int number = 800 + u / 9 + 2 * v;
+      return static_cast<float>(0.001 * (exchanged ? (number & 255) << 8 | number >> 8 : number));
+    });
+  };
+  write_depth(folder_ / "right.png", numbers(false));
+  write_depth(folder_ / "wrong.png", numbers(true));
+  EXPECT_EQ(run("normals right.png --camera camera.json -o n.ply").err, "");
+  EXPECT_TRUE(mentions(run("normals wrong.png --camera camera.json -o n.ply --unit-m 0.001").err,
+                       "two bytes seem to be exchanged"));
+}
+
 TEST_F(DepthInputCli, InfoDoubtsWhatIsHardToBelieve) {
   EXPECT_EQ(info("depth.png").at("believable"), true);
   EXPECT_EQ(info("depth.png --unit-m 1").at("believable"), false);
@@ -180,10 +236,12 @@ TEST_F(DepthInputCli, ConvertsDepthMapsBetweenFormats) {
   EXPECT_EQ(info("c.tiff").at("floating"), true);
   // Labels are no depth, but their numbers stay what they are.
   write_depth_png(folder_ / "labels.png",
-                  make_image<float>(9, 9, [](int u, int v) { return float(u + v); }),
+                  make_image<float>(9, 9, [](int u, int v) { return u ? float(u + v) : 65535.0f; }),
                   {.unit_m = 1});
   ASSERT_EQ(run("convert labels.png labels.pgm").status, 0);
   EXPECT_EQ(read_depth(folder_ / "labels.pgm", {.unit_m = 1})(4, 3), 7.0f);
+  EXPECT_EQ(read_depth(folder_ / "labels.pgm", {.unit_m = 1, .largest_is_hole = false})(0, 3),
+            65535.0f);
   EXPECT_TRUE(mentions(refusal("convert labels.png labels.tif"), "--depth-unit-m"));
   EXPECT_TRUE(mentions(refusal("convert depth.png depth.jpg"), "which .png, .pgm and .tif keep"));
 }

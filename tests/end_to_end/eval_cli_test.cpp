@@ -144,6 +144,22 @@ TEST_F(EvalCli, BrokenInputIsOneLine) {
   std::ofstream(folder_ / "other.csv") << "1,0,5,0.9,1 0 0 0 1 0 0 0 1,0 0 900,-1\n";
   refused("set --results other.csv --out r", "object 5");
   refused("nowhere --results ours.csv --out r", "nowhere");
+  // Metres where BOP has millimetres.
+  std::ofstream(folder_ / "metres.csv") << "1,0,4,0.9,1 0 0 0 1 0 0 0 1,0 0 0.9,-1\n";
+  refused("set --results metres.csv --out r", "metres.csv: no object lies farther than 0.9 mm");
+  const fs::path infos = folder_ / "set/models/models_info.json";
+  const nlohmann::json right = read_json_file(infos.string());
+  write_json_file(infos, {{"4", {{"diameter", 0.1}}}});
+  refused("set --results ours.csv --out r",
+          "object 4 has a diameter of 0.1 mm, but obj_000004.ply");
+  write_json_file(infos, right);
+  const fs::path cameras = folder_ / "set/test/000001/scene_camera.json";
+  const nlohmann::json millimetres = read_json_file(cameras.string());
+  nlohmann::json metres = millimetres;
+  for (nlohmann::json& camera : metres) camera["depth_scale"] = 0.001;
+  write_json_file(cameras, metres);
+  refused("set --results ours.csv --out r", "with depth_scale 0.001 of scene_camera.json");
+  write_json_file(cameras, millimetres);
   fs::remove(folder_ / "set/test/000001/depth/000002.png");
   refused("set --results ours.csv --out r", "depth/000002.png: is missing");
 }

@@ -147,6 +147,14 @@ TEST_F(FilesCli, NumbersThatAreNoneAreRefused) {
   expect_refused("info points.ply --unit-m 1,5", 2, "--unit-m: '1,5' is not a number");
 }
 
+TEST_F(FilesCli, ArgumentsOfTheLibraryHaveTheirFlagsInMessages) {
+  expect_refused("normals points.ply -o a.ply --k 2", 1, "sextant: --k: 2 is less than 3");
+  expect_refused("describe points.ply -o a.sxd --normals-k 2", 1,
+                 "sextant: --normals-k: 2 is less");
+  expect_refused("describe with_normals.ply -o a.sxd --leaf-m 1e-8", 1, "sextant: --leaf-m: 1e-08");
+  expect_refused("normals k -o a.ply", 1, "sextant: k: cannot be opened");
+}
+
 TEST_F(FilesCli, OptionsWithoutEffectAreRefused) {
   const std::string depth = "depth.png --camera camera.json ";
   const struct {

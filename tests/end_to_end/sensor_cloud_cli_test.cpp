@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "sextant/io/geometry_file.h"
@@ -91,6 +92,12 @@ TEST_F(SensorCloudCli, MovedCloudsAreSeenFromTheirCamera) {
   }
 }
 
+TEST_F(SensorCloudCli, MillimetresAreDoubted) {
+  ASSERT_EQ(run("convert camera.pcd mm.pcd --unit-m 1000").status, 0);
+  document("segment mm.pcd", "if the file is in millimetres, pass --unit-m 0.001");
+  document("segment mm.pcd --unit-m 0.001", "");
+}
+
 TEST_F(SensorCloudCli, OtherRowsArePointsInAnyOrder) {
   const char* word = "not those of a camera";
   const json normals = document("normals mirrored.pcd -o a.ply", word);
@@ -120,6 +127,35 @@ TEST_F(SensorCloudCli, PointsAtTheOriginAreHoles) {
   ASSERT_GE(regions.size(), 2u);
   EXPECT_EQ(regions[0].at("kind"), "plane");
   EXPECT_EQ(regions[1].at("kind"), "sphere");
+}
+
+// As other programs write them: of any length, zeros, of either sign.
+TEST_F(SensorCloudCli, NormalsOfFilesBecomeUnitVectors) {
+  ASSERT_EQ(run("normals zeros.ply -o unit.ply").status, 0);
+  const auto write_normals = [&](const char* name, const std::function<Vec3f(Vec3f, int)>& change) {
+    TriangleMesh mesh = read_geometry(folder_ / "unit.ply");
+    int i = 0;
+    for (Vec3f& n : mesh.vertices.normals.host()) n = change(n, i++);
+    ASSERT_TRUE(write_geometry(folder_ / name, mesh).empty());
+  };
+  write_normals("long.ply", [](Vec3f n, int) { return n * 127.0f; });
+  write_normals("zero.ply", [](Vec3f, int) { return Vec3f{}; });
+  write_normals("signs.ply",
+                [](Vec3f n, int i) { return n * (i * 2654435761u >> 31 ? 1.f : -1.f); });
+  const json unit = document("segment unit.ply", "");
+  const auto notes = [&](const std::string& arguments) {
+    return json::parse(run(arguments + " --json --device cpu").out).at("notes").dump();
+  };
+  for (const char* name : {"long.ply", "zero.ply"}) {
+    const json found =
+        json::parse(run(std::string("segment ") + name + " --json --device cpu").out);
+    EXPECT_EQ(found.at("regions")[0].at("kind"), "plane") << name;
+    EXPECT_NEAR(found.at("regions")[0].at("area_m2").get<double>(),
+                unit.at("regions")[0].at("area_m2").get<double>(), 0.01)
+        << name;
+  }
+  EXPECT_NE(notes("segment zero.ply").find("have no directions"), std::string::npos);
+  EXPECT_NE(notes("curvature signs.ply -o a.ply").find("either side at random"), std::string::npos);
 }
 
 TEST_F(SensorCloudCli, SaliencyIsWrittenAndReadBySegment) {

@@ -2,11 +2,14 @@
 #include "apps/sextant/command/end_by_signal.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <mutex>
 #include <set>
@@ -14,6 +17,7 @@
 #include <thread>
 
 #include "apps/sextant/command/progress_bar.h"
+#include "sextant/core/error.h"
 #include "sextant/io/file.h"
 
 namespace sextant::app {
@@ -53,16 +57,25 @@ void on_signal(int number) {
   errno = error_number;
 }
 
+/// Another program, or this one's other threads, may still be making files in it.
+void remove_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (int tries = 0; tries < 20; ++tries) {
+    std::filesystem::remove_all(folder, error);
+    if (!std::filesystem::exists(folder, error)) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 void end_after_signal() {
   char byte = 0;
   while (::read(watched_pipe[0], &byte, 1) != 1) {
   }
   const auto no_more_writes = remove_unfinished_files();
   const std::lock_guard no_more_folders(folders().mutex);
-  std::error_code ignored;
-  for (const auto& folder : folders().paths) std::filesystem::remove_all(folder, ignored);
+  for (const auto& folder : folders().paths) remove_folder(folder);
   erase_progress();
-  const int number = byte;
+  const int number = static_cast<unsigned char>(byte);
   std::signal(number, SIG_DFL);
   sigset_t only{};
   sigemptyset(&only);
@@ -91,14 +104,20 @@ void end_by_signal() {
   }
 }
 
-RemovedBySignal::RemovedBySignal(std::filesystem::path folder) : folder_(std::move(folder)) {
+/// A signal finds the folder in the list or not made yet: it waits for the lock, and keeps it.
+ScratchFolder::ScratchFolder(const std::string& name) {
+  std::string path = (std::filesystem::temp_directory_path() / (name + "_XXXXXX")).string();
   const std::lock_guard lock(folders().mutex);
-  folders().paths.insert(folder_);
+  if (!::mkdtemp(path.data())) fail(path, ": cannot be made: ", std::strerror(errno));
+  path_ = path;
+  folders().paths.insert(path_);
 }
 
-RemovedBySignal::~RemovedBySignal() {
+ScratchFolder::~ScratchFolder() {
   const std::lock_guard lock(folders().mutex);
-  folders().paths.erase(folder_);
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+  folders().paths.erase(path_);
 }
 
 }  // namespace sextant::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace sextant::app {
 
@@ -11,16 +12,19 @@ namespace sextant::app {
 /// at the start (nohup).
 void end_by_signal();
 
-/// While it lives, a signal that ends the process also removes this folder and what is in it.
-class RemovedBySignal {
+/// A new folder among the temporary ones, NAME_ and six letters, for what passes between programs.
+/// It goes with the object, and with a signal that ends the process, whatever the moment.
+class ScratchFolder {
  public:
-  explicit RemovedBySignal(std::filesystem::path folder);
-  ~RemovedBySignal();
-  RemovedBySignal(const RemovedBySignal&) = delete;
-  RemovedBySignal& operator=(const RemovedBySignal&) = delete;
+  explicit ScratchFolder(const std::string& name);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  std::string file(const char* name) const { return (path_ / name).string(); }
 
  private:
-  std::filesystem::path folder_;
+  std::filesystem::path path_;
 };
 
 }  // namespace sextant::app

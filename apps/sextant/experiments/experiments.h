@@ -35,6 +35,7 @@ std::vector<measure::Row> shot_speed(const Context& context);
 std::vector<measure::Row> shot_descriptiveness(const Context& context);
 std::vector<measure::Row> curvature_accuracy(const Context& context);
 std::vector<measure::Row> curvature_distance(const Context& context);
+std::vector<measure::Row> curvature_sensors(const Context& context);
 std::vector<measure::Row> curvature_noise(const Context& context);
 std::vector<measure::Row> curvature_speed(const Context& context);
 std::vector<measure::Row> curvature_correspondence(const Context& context);

@@ -24,29 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder for what passes between the programs; gone with the object.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "sextant_peer_XXXXXX").string();
-    if (!mkdtemp(name.data())) fail(name, ": cannot be made: ", std::strerror(errno));
-    path_ = name;
-    removed_by_signal_.emplace(path_);
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  std::string file(const char* name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-  std::optional<RemovedBySignal> removed_by_signal_;
-};
-
 /// The program, or nothing where it was not built.
 std::optional<std::string> find_program() {
   const char* given = std::getenv("SEXTANT_PEER_PCL");
@@ -97,7 +74,7 @@ std::optional<PeerResult> run_pcl(const std::string& operation, const Cloud& clo
                                   const std::vector<std::string>& settings) {
   const std::optional<std::string> program = find_program();
   if (!program) return std::nullopt;
-  const ScratchFolder folder;
+  const ScratchFolder folder("sextant_peer");
   const std::string input = folder.file("input.pcd");
   const std::string output = folder.file("output.floats");
   write_pcd(input, cloud);

@@ -7,40 +7,13 @@
 #include <cmath>
 
 #include "apps/sextant/command/command.h"
+#include "apps/sextant/input/depth_doubts.h"
 #include "apps/sextant/input/file_kind.h"
 #include "sextant/io/depth_file.h"
 #include "sextant/io/file.h"
 #include "sextant/io/image_file.h"
-#include "sextant/surface/depth_unit.h"
 
 namespace sextant::app {
-
-namespace {
-
-/// The middle of a camera lies in its image, unless that is a part of a larger one. The camera of
-/// another resolution, in a file that does not say which, has it elsewhere.
-void doubt_camera(const std::string& name, const std::string& file, const Camera& camera) {
-  const auto inside = [](double at_px, int size) { return at_px >= -0.5 && at_px < size - 0.5; };
-  if (inside(camera.cx_px, camera.width) && inside(camera.cy_px, camera.height)) return;
-  note(fmt::format(
-      "{}: its principal point ({:.6g}, {:.6g}) lies outside {}, which has {} x {} pixels; is it "
-      "the camera of another resolution?",
-      name, camera.cx_px, camera.cy_px, file, camera.width, camera.height));
-}
-
-void doubt_unit(const std::string& file, const DepthMap& map) {
-  const DepthUnitDoubt doubt = doubt_depth_unit(Context::cpu(), map.depth_m, map.unit_m);
-  if (doubt.factor == 1) return;
-  const double other_m = map.unit_m / doubt.factor;
-  note(fmt::format(
-      "{}: its median depth is {:.3g} m at {:.6g} m a step ({}), but its noise is that of a sensor "
-      "at {:.3g} m; if a step is {:.6g} m, pass --unit-m {:.6g}, else --unit-m {:.6g} ends the "
-      "doubt",
-      file, doubt.median_m, map.unit_m, map.unit_from, doubt.median_m / doubt.factor, other_m,
-      other_m, map.unit_m));
-}
-
-}  // namespace
 
 DepthMap read_depth_map(const std::string& file, const std::string& camera, double unit_m,
                         bool disparity) {
@@ -50,7 +23,7 @@ DepthMap read_depth_map(const std::string& file, const std::string& camera, doub
   const ImageInfo info = image_info(bytes, file);
   require(!disparity || !info.floating, file, ": holds floats; raw disparity is 16-bit integers");
   DepthMap map;
-  DepthFileOptions options{.unit_m = disparity ? 1.0 : unit_m};
+  DepthFileOptions options{.unit_m = disparity ? 1.0 : unit_m, .largest_is_hole = !disparity};
   if (!camera.empty()) {
     map.camera = read_camera_json(camera, {file, info.width, info.height});
     options.camera_unit_m = map.camera->depth_unit_m();
@@ -59,7 +32,12 @@ DepthMap read_depth_map(const std::string& file, const std::string& camera, doub
   map.unit_m = depth_unit_m(info, options);
   map.unit_from = unit_m > 0 ? "--unit-m" : options.camera_unit_m > 0 ? camera : "usual";
   if (map.camera) doubt_camera(camera, file, map.camera->camera);
-  if (disparity) return map;
+  if (disparity) {
+    check_disparity(file, map.depth_m);
+    return map;
+  }
+  doubt_farthest(file, !info.floating, map);
+  if (!info.floating) doubt_byte_order(file, map);
   if (unit_m == 0) {
     doubt_unit(file, map);
   } else if (!believable_depth(map.depth_m)) {

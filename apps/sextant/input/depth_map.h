@@ -21,9 +21,10 @@ struct DepthMap {
 /// Reads a depth map once, from front to back, and its camera where that is not empty. The unit is
 /// `unit_m` if that is positive, else what the camera file says, else that of the format, and only
 /// the first is taken without a median that is believable; then a remark on stderr must do. Remarks
-/// also doubt a unit of a file that the map's noise speaks against (surface/depth_unit.h), and a
-/// camera that looks past its image.
-/// `disparity` takes the numbers of the file as they are.
+/// also doubt a unit of a file that the map's noise speaks against (surface/depth_unit.h), a camera
+/// that looks past the middle of its image, many pixels that lie in one plane far behind all
+/// others, and bytes in the wrong order. `disparity` takes the numbers of the file as they are; an
+/// Error where they can be no disparity.
 DepthMap read_depth_map(const std::string& file, const std::string& camera, double unit_m,
                         bool disparity = false);
 

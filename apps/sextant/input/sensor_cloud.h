@@ -8,8 +8,10 @@
 
 namespace sextant::app {
 
-/// Makes holes of the points of a cloud on the host that a sensor has written where it saw nothing,
-/// and finds out whose rows it has; says so where that is not plain.
+/// Makes the cloud of a file, on the host, what operations expect: normals of length 1, holes where
+/// a sensor has written points though it saw nothing, and whose rows it has. Says so where that is
+/// not plain, and doubts signs of normals that differ at random, and a unit that puts what the
+/// camera of the rows sees nearer than 5 cm or farther than 50 m.
 void prepare_cloud(const std::string& file, Surface& surface);
 
 /// What the rows of a surface are, for the document: null when it has none.

@@ -92,13 +92,60 @@ void check_outputs(const Context& context, std::int64_t points, View<std::int32_
   require_room(context, count, 1, "count");
 }
 
-void check_extent(const Bounds& box, float leaf_m) {
-  if (box.empty()) return;
+float longest_edge(const Bounds& box) {
   const Vec3f extent = box.high - box.low;
-  const float longest = max_of(max_of(extent.x, extent.y), extent.z);
-  require(longest * voxel_grid(leaf_m).inverse < kMostVoxels - 1.0f, "leaf_m: ", leaf_m,
-          " makes more than ", kMostVoxels, " voxels along ", longest,
-          " m; take a larger one or leave out far points");
+  return max_of(max_of(extent.x, extent.y), extent.z);
+}
+
+/// One point in a hundred may lie outside the voxels, and shares one with others at their border.
+constexpr std::size_t kPointsToOutside = 100;
+
+/// Where voxels begin when a few points lie so far away that those of the whole box are too many:
+/// so that the median lies in their middle.
+Bounds box_of_most(const Context& context, View<const Vec3f> points, const Bounds& box,
+                   float leaf_m) {
+  std::vector<Vec3f> finite = to_host(context, points);
+  std::erase_if(finite, [](const Vec3f& p) { return !is_finite(p); });
+  const float half_m = 0.5f * kMostVoxels * leaf_m;
+  Bounds most = box;
+  for (float Vec3f::*axis : {&Vec3f::x, &Vec3f::y, &Vec3f::z}) {
+    const auto middle = finite.begin() + static_cast<std::ptrdiff_t>(finite.size() / 2);
+    std::nth_element(finite.begin(), middle, finite.end(),
+                     [axis](const Vec3f& a, const Vec3f& b) { return a.*axis < b.*axis; });
+    most.low.*axis = max_of(box.low.*axis, (*middle).*axis - half_m);
+    most.high.*axis = min_of(box.high.*axis, (*middle).*axis + half_m);
+  }
+  const auto outside = std::count_if(finite.begin(), finite.end(), [&](const Vec3f& p) {
+    return p.x < most.low.x || p.y < most.low.y || p.z < most.low.z || p.x > most.high.x ||
+           p.y > most.high.y || p.z > most.high.z;
+  });
+  require(static_cast<std::size_t>(outside) <= finite.size() / kPointsToOutside, "leaf_m: ", leaf_m,
+          " makes more than ", kMostVoxels, " voxels along ", longest_edge(box),
+          " m; take a larger one");
+  return most;
+}
+
+/// Sorted by distance and then, without disturbing that order, by voxel: the first point of a voxel
+/// is its nearest, and of equal ones the first.
+void first_of_voxels(const Context& context, View<const Vec3f> points, float leaf_m,
+                     View<const Bounds> bounds, View<std::int32_t> indices,
+                     View<std::int32_t> count, Workspace& workspace) {
+  const VoxelGrid grid = voxel_grid(leaf_m);
+  const View<std::uint32_t> order = workspace.take<std::uint32_t>(context, points.size);
+  const View<std::uint64_t> keys = workspace.take<std::uint64_t>(context, points.size);
+  const View<std::int32_t> marks = workspace.take<std::int32_t>(context, points.size);
+  {
+    const Workspace::Scope distances(workspace);
+    const View<float> distances_sq = workspace.take<float>(context, points.size);
+    detail::for_each_anywhere(context, points.size,
+                              DistanceToCentre{points.data, grid, distances_sq.data, order.data});
+    sort_pairs<float>(context, distances_sq, order, {}, workspace);
+  }
+  detail::for_each_anywhere(context, points.size,
+                            KeyInOrder{points.data, grid, bounds.data, order.data, keys.data});
+  sort_pairs<std::uint64_t>(context, keys, order, {}, workspace);
+  detail::for_each_anywhere(context, points.size, MarkFirst{keys.data, order.data, marks.data});
+  detail::gather::list_marked(context, marks, indices, count, workspace);
 }
 
 }  // namespace
@@ -119,8 +166,6 @@ IssOptions resolved(const IssOptions& options, float resolution_m) {
   return result;
 }
 
-/// Sorted by distance and then, without disturbing that order, by voxel: the first point of a voxel
-/// is its nearest, and of equal ones the first.
 void uniform_keypoints_into(const Context& context, View<const Vec3f> points,
                             const UniformKeypointOptions& options, View<std::int32_t> indices,
                             View<std::int32_t> count, Workspace& workspace) {
@@ -130,24 +175,9 @@ void uniform_keypoints_into(const Context& context, View<const Vec3f> points,
   require(points.size <= INT32_MAX, "points: ", points.size, " are too many");
   check_outputs(context, points.size, indices, count);
   const Workspace::Scope scope(workspace);
-  const VoxelGrid grid = voxel_grid(options.leaf_m);
   const View<Bounds> bounds = workspace.take<Bounds>(context, 1);
   find_bounds(context, points, bounds, workspace);
-  const View<std::uint32_t> order = workspace.take<std::uint32_t>(context, points.size);
-  const View<std::uint64_t> keys = workspace.take<std::uint64_t>(context, points.size);
-  const View<std::int32_t> marks = workspace.take<std::int32_t>(context, points.size);
-  {
-    const Workspace::Scope distances(workspace);
-    const View<float> distances_sq = workspace.take<float>(context, points.size);
-    detail::for_each_anywhere(context, points.size,
-                              DistanceToCentre{points.data, grid, distances_sq.data, order.data});
-    sort_pairs<float>(context, distances_sq, order, {}, workspace);
-  }
-  detail::for_each_anywhere(context, points.size,
-                            KeyInOrder{points.data, grid, bounds.data, order.data, keys.data});
-  sort_pairs<std::uint64_t>(context, keys, order, {}, workspace);
-  detail::for_each_anywhere(context, points.size, MarkFirst{keys.data, order.data, marks.data});
-  detail::gather::list_marked(context, marks, indices, count, workspace);
+  first_of_voxels(context, points, options.leaf_m, bounds, indices, count, workspace);
 }
 
 Buffer<std::int32_t> uniform_keypoints(const Context& context, View<const Vec3f> points,
@@ -165,8 +195,15 @@ Buffer<std::int32_t> uniform_keypoints(const Context& context, View<const Vec3f>
   uniform_keypoints_into(context, points, given, indices, found[count], workspace);
   find_bounds(context, points, found[box], workspace);
   const Parcel on_host = to_host(context, found);
-  check_extent(on_host[box][0], given.leaf_m);
-  return copy(context, indices.view().subview(0, on_host[count][0]));
+  const Bounds all = on_host[box][0];
+  std::int64_t keypoints = on_host[count][0];
+  if (!all.empty() && !(longest_edge(all) * voxel_grid(given.leaf_m).inverse < kMostVoxels - 1)) {
+    const Buffer<Bounds> most =
+        copy(context, std::vector<Bounds>{box_of_most(context, points, all, given.leaf_m)});
+    first_of_voxels(context, points, given.leaf_m, most, indices, found[count], workspace);
+    keypoints = to_host(context, found[count])[0];
+  }
+  return copy(context, indices.view().subview(0, keypoints));
 }
 
 void iss_keypoints_into(const Context& context, const NeighbourGrid& grid,

@@ -117,6 +117,26 @@ TEST(UniformKeypoints, EqualAnOracleOnAllKindsOfClouds) {
   }
 }
 
+// One in a hundred at most: a sensor's far outliers change nothing for the points of a surface.
+TEST(UniformKeypoints, FarPointsDoNotDisturbTheOthers) {
+  const std::uint64_t seed = testing::seed_of_test();
+  std::vector<Vec3f> points;
+  for (int i = 0; i < 500; ++i) points.push_back(testing::uniform_point(seed, i));
+  const Indices near = uniform_oracle(points, 0.1f);
+  for (const std::vector<Vec3f>& far :
+       {std::vector<Vec3f>{{1e6f, 0, 0}}, std::vector<Vec3f>{{-3e38f, 3e38f, 0}, {0, 2e7f, 0}},
+        std::vector<Vec3f>{{-1e9f, -1e9f, -1e9f}, {1e9f, 1e9f, 1e9f}}}) {
+    std::vector<Vec3f> all = points;
+    all.insert(all.end(), far.begin(), far.end());
+    for (const Context& context : testing::all_contexts()) {
+      SCOPED_TRACE(testing::describe(context));
+      Indices found = uniform_of(context, all, 0.1f);
+      std::erase_if(found, [](std::int32_t i) { return i >= 500; });
+      EXPECT_EQ(found, near);
+    }
+  }
+}
+
 TEST(UniformKeypoints, RefuseTooManyVoxels) {
   for (const Context& context : testing::all_contexts()) {
     SCOPED_TRACE(testing::describe(context));

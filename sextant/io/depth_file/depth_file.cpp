@@ -16,6 +16,7 @@ namespace sextant {
 namespace {
 
 constexpr double kMillimetre_m = 0.001;
+constexpr double kLargestInteger = 65535;
 
 /// 0, what is below and what is not finite become NaN.
 template <class T>
@@ -27,6 +28,13 @@ Image<float> metres(const Image<T>& numbers, double unit_m) {
                    return std::isfinite(z_m) && z_m > 0 ? static_cast<float>(z_m) : NAN;
                  });
   return depth_m;
+}
+
+void leave_out_largest(double unit_m, Image<float>& depth_m) {
+  const auto largest_m = static_cast<float>(kLargestInteger * unit_m);
+  for (float& z_m : depth_m.pixels().host()) {
+    if (z_m == largest_m) z_m = NAN;
+  }
 }
 
 void require_depth_image(const ImageInfo& info, const std::string& name) {
@@ -94,6 +102,7 @@ Image<float> read_depth(std::span<const std::byte> file, const std::string& name
       info.format == ImageFormat::kPng    ? read_depth_png(file, name, {.unit_m = unit_m})
       : info.format == ImageFormat::kTiff ? metres(read_grey_tiff(file, name), unit_m)
                                           : metres(read_grey16_pgm(file, name), unit_m);
+  if (!info.floating && options.largest_is_hole) leave_out_largest(unit_m, depth_m);
   if (options.unit_m == 0) require_believable(depth_m, unit_m, name);
   return depth_m;
 }

@@ -118,6 +118,29 @@ Parts left_out_of(const TemporaryFolder& folder, const char* name, const std::st
   return left_out;
 }
 
+// A header whose count is too small loses points; it is said.
+TEST(GeometryFidelity, WhatFollowsThePromisedPointsIsNamed) {
+  const TemporaryFolder folder;
+  const std::string ply =
+      "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\n"
+      "property float z\nend_header\n0 0 1\n";
+  EXPECT_EQ(left_out_of(folder, "a.ply", ply + "\n \n"), Parts{});
+  EXPECT_EQ(left_out_of(folder, "b.ply", ply + "1 0 1\n"), Parts{"data behind the last element"});
+  const std::string binary =
+      "ply\nformat binary_little_endian 1.0\nelement vertex 1\nproperty float x\n"
+      "property float y\nproperty float z\nend_header\n" +
+      std::string(12, '\1');
+  EXPECT_EQ(left_out_of(folder, "c.ply", binary + "\r\n"), Parts{});
+  EXPECT_EQ(left_out_of(folder, "d.ply", binary + std::string(12, '\1')),
+            Parts{"data behind the last element"});
+  const std::string pcd =
+      "VERSION .7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH 1\nHEIGHT 1\n"
+      "POINTS 1\nDATA ascii\n0 0 1\n";
+  EXPECT_EQ(left_out_of(folder, "a.pcd", pcd), Parts{});
+  EXPECT_EQ(left_out_of(folder, "b.pcd", pcd + "1 0 1\n"),
+            Parts{"points behind the last one that is promised"});
+}
+
 TEST(GeometryFidelity, NamesWhatAMeshHasNoPlaceFor) {
   const TemporaryFolder folder;
   EXPECT_EQ(

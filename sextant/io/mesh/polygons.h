@@ -11,9 +11,17 @@
 
 namespace sextant::detail::mesh {
 
+/// The triangles of a polygon with four or more corners.
+struct Fan {
+  std::size_t first = 0;
+  std::size_t triangles = 0;
+};
+
 /// Turns a polygon into the fan of triangles around its first corner; fewer than three corners give
-/// none.
-inline void append_fan(std::span<const std::int32_t> corners, std::vector<Vec3i>& triangles) {
+/// none. Whether a fan is right is only known when the vertices are: `cut_concave` needs `fans`.
+inline void append_fan(std::span<const std::int32_t> corners, std::vector<Vec3i>& triangles,
+                       std::vector<Fan>* fans = nullptr) {
+  if (fans && corners.size() > 3) fans->push_back({triangles.size(), corners.size() - 2});
   for (std::size_t i = 2; i < corners.size(); ++i) {
     triangles.push_back({corners[0], corners[i - 1], corners[i]});
   }

@@ -169,6 +169,14 @@ TEST(Obj, ReadsColoursAndWeights) {
   EXPECT_EQ(mesh.vertices.colors.data()[2], (Rgb8{255, 255, 255}));
 }
 
+// As programs write them that keep bytes.
+TEST(Obj, ReadsColoursThatCountTo255) {
+  const TriangleMesh mesh = parse("v 1 2 3 255 128 0\nv 1 2 3 1 1 1\nv 4 5 6\n");
+  EXPECT_EQ(mesh.vertices.colors.data()[0], (Rgb8{255, 128, 0}));
+  EXPECT_EQ(mesh.vertices.colors.data()[1], (Rgb8{1, 1, 1}));
+  EXPECT_EQ(mesh.vertices.colors.data()[2], (Rgb8{255, 255, 255}));
+}
+
 TEST(Obj, CloudsKeepNormalsInTheirOrder) {
   const TriangleMesh mesh = parse("v 1 2 3\nv 4 5 6\nvn 0 0 1\nvn 1 0 0\nvt 0 1\n");
   ASSERT_EQ(mesh.vertices.normals.size(), 2);

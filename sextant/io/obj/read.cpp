@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
+#include "sextant/io/mesh/concave.h"
 #include "sextant/io/mesh/corners.h"
 #include "sextant/io/obj/scene.h"
 #include "sextant/io/points/origin.h"
+#include "sextant/io/points/record.h"
 
 namespace sextant {
 
@@ -18,8 +21,10 @@ bool names_some(const std::vector<Vec3i>& corners) {
                      [](const Vec3i& t) { return t.x >= 0 || t.y >= 0 || t.z >= 0; });
 }
 
-void build_surface(ObjScene& scene, TriangleMesh& mesh) {
+void build_surface(const std::string& name, ObjScene& scene, TriangleMesh& mesh) {
   const auto vertices = static_cast<std::int64_t>(scene.positions_m.size());
+  mesh::cut_concave<double>(scene.fans, scene.positions_m, name, scene.triangles,
+                            {&scene.texture_triangles, &scene.normal_triangles});
   if (names_some(scene.texture_triangles)) {
     mesh::set_corners(scene.triangles, vertices, std::move(scene.texture_coordinates),
                       std::move(scene.texture_triangles), mesh.texture_coordinates,
@@ -41,6 +46,16 @@ void build_points(ObjScene& scene, TriangleMesh& mesh) {
   if (scene.texture_coordinates.size() == points) {
     mesh.texture_coordinates = mesh::to_buffer(std::move(scene.texture_coordinates));
   }
+}
+
+/// Vertices without a colour in a file that has some are white.
+Buffer<Rgb8> build_colors(std::span<const Vec3f> levels) {
+  if (levels.empty()) return {};
+  Buffer<Rgb8> colors = points::colors_of_levels(levels);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (std::isnan(levels[i].x)) colors.data()[i] = {255, 255, 255};
+  }
+  return colors;
 }
 
 void build_materials(ObjScene& scene, const std::filesystem::path* folder, TriangleMesh& mesh) {
@@ -75,9 +90,9 @@ TriangleMesh read_obj(FileReader& any_source, const std::filesystem::path* folde
     file::ReadProgress progress(options.progress, source.size().value());
     ObjScene scene = parse_obj(source, options.unit_m, progress);
     TriangleMesh mesh;
-    scene.triangles.empty() ? build_points(scene, mesh) : build_surface(scene, mesh);
+    scene.triangles.empty() ? build_points(scene, mesh) : build_surface(source.name(), scene, mesh);
     points::set_points(mesh.vertices, scene.positions_m);
-    mesh.vertices.colors = mesh::to_buffer(std::move(scene.colors));
+    mesh.vertices.colors = build_colors(scene.color_levels);
     build_materials(scene, folder, mesh);
     if (facts) *facts = {"ascii", std::move(scene.comments), std::move(scene.left_out)};
     progress.finish();

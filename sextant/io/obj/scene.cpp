@@ -2,11 +2,11 @@
 #include "sextant/io/obj/scene.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 
 #include "sextant/io/obj/lines.h"
-#include "sextant/io/points/record.h"
 #include "sextant/io/text/scanner.h"
 
 namespace sextant::detail::obj {
@@ -14,6 +14,7 @@ namespace sextant::detail::obj {
 namespace {
 
 constexpr std::size_t kMostVertices = std::numeric_limits<std::int32_t>::max();
+constexpr Vec3f kNoColor{NAN, NAN, NAN};
 
 /// A corner of a face: indices from 0, -1 where the file names none.
 struct ObjCorner {
@@ -123,13 +124,12 @@ class ObjParser {
     if (scene_.positions_m.size() >= kMostVertices) text_.fail_here("too many vertices");
     scene_.positions_m.push_back(
         {numbers[0] * unit_m_, numbers[1] * unit_m_, numbers[2] * unit_m_});
-    if (count == 6 || !scene_.colors.empty()) {
-      // Vertices without a colour in a file that has some are white.
-      scene_.colors.resize(scene_.positions_m.size() - 1, Rgb8{255, 255, 255});
-      scene_.colors.push_back(count == 6 ? Rgb8{points::color_byte(numbers[3]),
-                                                points::color_byte(numbers[4]),
-                                                points::color_byte(numbers[5])}
-                                         : Rgb8{255, 255, 255});
+    if (count == 6 || !scene_.color_levels.empty()) {
+      scene_.color_levels.resize(scene_.positions_m.size() - 1, kNoColor);
+      scene_.color_levels.push_back(count == 6 ? Vec3f{static_cast<float>(numbers[3]),
+                                                       static_cast<float>(numbers[4]),
+                                                       static_cast<float>(numbers[5])}
+                                               : kNoColor);
     }
   }
 
@@ -190,6 +190,7 @@ class ObjParser {
   }
 
   void parse_face() {
+    const std::size_t first_triangle = scene_.triangles.size();
     ObjCorner first, before;
     int count = 0;
     while (!text_.at_line_end() && text_.peek() != '#') {
@@ -205,6 +206,8 @@ class ObjParser {
       count = std::min(count + 1, 3);
     }
     if (count < 3) text_.fail_here("a face needs at least three corners");
+    const std::size_t triangles = scene_.triangles.size() - first_triangle;
+    if (triangles > 1) scene_.fans.push_back({first_triangle, triangles});
   }
 
   void use_material(std::string name) {

@@ -6,6 +6,7 @@
 
 #include "sextant/io/file/byte_source.h"
 #include "sextant/io/file/facts.h"
+#include "sextant/io/mesh/polygons.h"
 #include "sextant/io/obj.h"
 
 namespace sextant::detail::obj {
@@ -14,10 +15,12 @@ namespace sextant::detail::obj {
 /// their place, -1 where the file names none.
 struct ObjScene {
   std::vector<Vec3d> positions_m;
-  std::vector<Rgb8> colors;  ///< empty, or one per position
+  /// Empty, or one per position; NaN where a vertex of a file that has colours has none.
+  std::vector<Vec3f> color_levels;
   std::vector<Vec2f> texture_coordinates;
   std::vector<Vec3f> normals;
   std::vector<Vec3i> triangles;
+  std::vector<mesh::Fan> fans;                   ///< those that are parts of larger polygons
   std::vector<Vec3i> texture_triangles;          ///< one per triangle
   std::vector<Vec3i> normal_triangles;           ///< one per triangle
   std::vector<std::int32_t> triangle_materials;  ///< index into `materials`, -1 before any usemtl

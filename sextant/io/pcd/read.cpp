@@ -60,7 +60,8 @@ void read_field(text::TextScanner& text, const points::RecordField& field,
   }
 }
 
-void read_ascii(const Body& body, points::PointParts& parts) {
+/// Whether more points follow than the header promises.
+bool read_ascii(const Body& body, points::PointParts& parts) {
   const std::vector<points::RecordField>& fields = body.header.fields;
   std::int64_t numbers = 0;
   for (const points::RecordField& field : fields) numbers += field.repeat;
@@ -77,6 +78,7 @@ void read_ascii(const Body& body, points::PointParts& parts) {
     text.finish_line();
     body.progress.at(before + text.position());
   }
+  return text.skip_space();
 }
 
 void read_binary(const Body& body, points::PointParts& parts) {
@@ -145,9 +147,10 @@ Cloud read_pcd(FileReader& any_source, const ReadOptions& options, file::FileFac
     const PcdHeader header = read_pcd_header(source);
     const Body body{source, header, options.unit_m, progress};
     points::PointParts parts;
+    bool has_more = false;
     switch (header.encoding) {
       case PcdEncoding::kAscii:
-        read_ascii(body, parts);
+        has_more = read_ascii(body, parts);
         break;
       case PcdEncoding::kBinary:
         read_binary(body, parts);
@@ -167,6 +170,7 @@ Cloud read_pcd(FileReader& any_source, const ReadOptions& options, file::FileFac
     if (facts) {
       facts->encoding = name_of(header.encoding, kPcdEncodings);
       facts->comments = header.comments;
+      if (has_more) facts->left_out.emplace_back("points behind the last one that is promised");
     }
     progress.finish();
     return cloud;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "sextant/io/mesh/polygons.h"
+#include "sextant/io/mesh/concave.h"
 #include "sextant/io/ply/lists.h"
 #include "sextant/io/points/scatter.h"
 
@@ -139,7 +139,7 @@ bool is_plain_face(const PlyElement& element) {
 }
 
 void read_plain_faces(BinaryNumbers& numbers, const PlyElement& element, std::uint32_t vertices,
-                      std::vector<Vec3i>& triangles) {
+                      PlyBody& body) {
   std::int64_t left = element.count;
   std::vector<std::int32_t> list;
   while (left > 0) {
@@ -158,7 +158,7 @@ void read_plain_faces(BinaryNumbers& numbers, const PlyElement& element, std::ui
                             std::int64_t{vertices} - 1);
         }
       }
-      mesh::append_fan(list, triangles);
+      mesh::append_fan(list, body.triangles, &body.fans);
       at += 1 + 4 * length;
     }
     numbers.take(at);
@@ -200,7 +200,7 @@ void read_faces(Numbers& numbers, const PlyElement& element, Shape shape, std::i
   if constexpr (std::is_same_v<Numbers, BinaryNumbers>) {
     if (shape == Shape::kPolygon && is_plain_face(element) && !numbers.swap_bytes() &&
         vertices <= std::numeric_limits<std::int32_t>::max()) {
-      read_plain_faces(numbers, element, static_cast<std::uint32_t>(vertices), triangles);
+      read_plain_faces(numbers, element, static_cast<std::uint32_t>(vertices), body);
       return;
     }
   }
@@ -210,7 +210,7 @@ void read_faces(Numbers& numbers, const PlyElement& element, Shape shape, std::i
   read_index_lists(numbers, element, lowest, vertices, texture, coordinates,
                    [&](std::span<const std::int32_t> list) {
                      shape == Shape::kStrip ? mesh::append_strip(list, triangles)
-                                            : mesh::append_fan(list, triangles);
+                                            : mesh::append_fan(list, triangles, &body.fans);
                      if (!texture) return;
                      if (body.texture_coordinates.size() + list.size() > kMostCorners) {
                        numbers.fail_here("too many corners with texture coordinates");
@@ -301,7 +301,10 @@ PlyBody read_elements(Numbers& numbers, const PlyHeader& header, double unit_m) 
       if (element.count > 0) body.left_out.push_back("element " + element.name);
     }
   }
+  if (numbers.has_more()) body.left_out.emplace_back("data behind the last element");
   points::settle_points(body.points);
+  mesh::cut_concave<float>(body.fans, body.points.cloud.points.host(), numbers.name(),
+                           body.triangles, {&body.texture_triangles});
   return body;
 }
 

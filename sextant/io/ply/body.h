@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sextant/io/mesh/polygons.h"
 #include "sextant/io/ply/header.h"
 #include "sextant/io/ply/numbers.h"
 
@@ -14,6 +15,7 @@ namespace sextant::detail::ply {
 struct PlyBody {
   points::PointParts points;
   std::vector<Vec3i> triangles;
+  std::vector<mesh::Fan> fans;             ///< triangles that are parts of larger polygons
   std::vector<Vec2f> texture_coordinates;  ///< of the corners of faces, where they have some
   std::vector<Vec3i> texture_triangles;
   std::vector<std::string> left_out;     ///< elements and properties that have no place

@@ -11,6 +11,9 @@
 
 namespace sextant::detail::ply {
 
+/// Line ends and padding.
+inline constexpr std::int64_t kFewBytes = 8;
+
 /// Takes the numbers of a binary body one after the other, for what has no fixed size: lists.
 class BinaryNumbers {
  public:
@@ -32,6 +35,8 @@ class BinaryNumbers {
   }
   std::int64_t position() const { return source_.position() + used_; }
   std::int64_t remaining_bytes() const { return source_.remaining().value() - used_; }
+  /// Whether more follows than the few bytes that some writers put behind the last number.
+  bool has_more() const { return remaining_bytes() > kFewBytes; }
   static std::int64_t least_bytes(points::Scalar type) { return points::size_of(type); }
 
   void begin_record(std::string_view) {}
@@ -108,6 +113,7 @@ class TextNumbers {
   const std::string& name() const { return text_.name(); }
   /// The last number of a file may lack the character that ends it.
   std::int64_t remaining_bytes() const { return text_.remaining() + 1; }
+  bool has_more() { return text_.skip_space(); }
   static std::int64_t least_bytes(points::Scalar) { return 2; }
 
   void begin_record(std::string_view what) {

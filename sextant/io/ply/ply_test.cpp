@@ -169,6 +169,7 @@ TEST(Ply, ReadsColoursAndTextureCoordinatesByAllTheirNames) {
   EXPECT_EQ(color_of("int", "diffuse_red diffuse_green diffuse_blue", "-5 2 300"),
             (Rgb8{0, 2, 255}));
   EXPECT_EQ(color_of("float", "red green blue", "0 0.5 1"), (Rgb8{0, 128, 255}));
+  EXPECT_EQ(color_of("float", "red green blue", "0 127.6 255"), (Rgb8{0, 128, 255}));
   EXPECT_EQ(color_of("ushort", "red green blue", "0 32896 65535"), (Rgb8{0, 128, 255}));
   for (const char* names : {"s t", "u v", "texture_u texture_v"}) {
     std::istringstream list(names);

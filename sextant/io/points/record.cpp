@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "sextant/io/points/origin.h"
@@ -38,12 +39,11 @@ Names names_of(const std::string& file, std::span<const RecordField> fields) {
   return names;
 }
 
-/// Points the sinks of the first group that is there completely at the components of `elements`.
-template <std::size_t N, std::size_t Groups, class Vector, class Component>
-bool assign_group(std::span<const RecordField> fields, const Names& names,
-                  const Group<N> (&groups)[Groups], std::int64_t count, Buffer<Vector>& elements,
-                  Component* (*component)(Vector*, std::size_t), FieldSink sink,
-                  std::vector<FieldSink>& sinks) {
+/// The fields of the first group that is there completely.
+template <std::size_t N, std::size_t Groups>
+std::optional<std::array<std::size_t, N>> find_group(std::span<const RecordField> fields,
+                                                     const Names& names,
+                                                     const Group<N> (&groups)[Groups]) {
   for (const Group<N>& group : groups) {
     std::array<std::size_t, N> found{};
     std::size_t present = 0;
@@ -52,18 +52,25 @@ bool assign_group(std::span<const RecordField> fields, const Names& names,
       if (it == names.end() || fields[it->second].repeat != 1) break;
       found[present++] = it->second;
     }
-    if (present < N) continue;
-    elements = Buffer<Vector>(Context::cpu(1), count);
-    sink.stride = sizeof(Vector);
-    for (std::size_t i = 0; i < N; ++i) {
-      // An empty buffer has no memory, and nothing will be stored.
-      sink.first =
-          count == 0 ? nullptr : reinterpret_cast<std::byte*>(component(elements.data(), i));
-      sinks[found[i]] = sink;
-    }
-    return true;
+    if (present == N) return found;
   }
-  return false;
+  return std::nullopt;
+}
+
+/// Points the sinks of these fields, if there are some, at the components of `elements`.
+template <std::size_t N, class Vector, class Component>
+bool assign_group(const std::optional<std::array<std::size_t, N>>& found, std::int64_t count,
+                  Buffer<Vector>& elements, Component* (*component)(Vector*, std::size_t),
+                  FieldSink sink, std::vector<FieldSink>& sinks) {
+  if (!found) return false;
+  elements = Buffer<Vector>(Context::cpu(1), count);
+  sink.stride = sizeof(Vector);
+  for (std::size_t i = 0; i < N; ++i) {
+    // An empty buffer has no memory, and nothing will be stored.
+    sink.first = count == 0 ? nullptr : reinterpret_cast<std::byte*>(component(elements.data(), i));
+    sinks[(*found)[i]] = sink;
+  }
+  return true;
 }
 
 template <class T>
@@ -76,6 +83,13 @@ bool is_packed_color(const RecordField& field) {
   return field.repeat == 1 && (field.name == "rgb" || field.name == "rgba") &&
          (field.type == Scalar::kFloat32 || field.type == Scalar::kUint32 ||
           field.type == Scalar::kInt32);
+}
+
+bool are_floats_of_one_type(std::span<const RecordField> fields,
+                            std::span<const std::size_t> which) {
+  return std::all_of(which.begin(), which.end(), [&](std::size_t i) {
+    return is_float(fields[i].type) && fields[i].type == fields[which.front()].type;
+  });
 }
 
 bool reads_finer_than_float(std::span<const RecordField> fields, const Names& names, Body body) {
@@ -163,20 +177,27 @@ std::vector<FieldSink> allocate_points(const std::string& file, std::span<const 
   std::vector<FieldSink> sinks(fields.size());
   Cloud& cloud = parts.cloud;
   const bool finer = reads_finer_than_float(fields, names, body);
-  require(finer ? assign_group(fields, names, kPositionNames, count, parts.exact_points,
-                               &component3<double>, {.kind = Kind::kDouble, .scale = unit_m}, sinks)
-                : assign_group(fields, names, kPositionNames, count, cloud.points,
-                               &component3<float>, {.kind = Kind::kFloat, .scale = unit_m}, sinks),
+  const auto position = find_group(fields, names, kPositionNames);
+  require(finer ? assign_group(position, count, parts.exact_points, &component3<double>,
+                               {.kind = Kind::kDouble, .scale = unit_m}, sinks)
+                : assign_group(position, count, cloud.points, &component3<float>,
+                               {.kind = Kind::kFloat, .scale = unit_m}, sinks),
           file, ": has no fields x, y and z");
-  assign_group(fields, names, kNormalNames, count, cloud.normals, &component3<float>,
+  assign_group(find_group(fields, names, kNormalNames), count, cloud.normals, &component3<float>,
                {.kind = Kind::kFloat}, sinks);
-  if (!assign_group(fields, names, kColorNames, count, cloud.colors, &component3<std::uint8_t>,
-                    {.kind = Kind::kColorByte}, sinks)) {
+  const auto color = find_group(fields, names, kColorNames);
+  if (color && are_floats_of_one_type(fields, *color)) {
+    assign_group(color, count, parts.color_levels, &component3<float>, {.kind = Kind::kFloat},
+                 sinks);
+  } else if (!assign_group(color, count, cloud.colors, &component3<std::uint8_t>,
+                           {.kind = Kind::kColorByte}, sinks)) {
     assign_packed_color(fields, count, cloud, sinks);
   }
-  if (texture_pair == TexturePair::kRecognised) {
-    assign_group(fields, names, kTextureNames, count, parts.texture_coordinates, &component2,
-                 {.kind = Kind::kFloat}, sinks);
+  const auto texture = find_group(fields, names, kTextureNames);
+  if (texture_pair == TexturePair::kRecognised && texture &&
+      are_floats_of_one_type(fields, *texture)) {
+    assign_group(texture, count, parts.texture_coordinates, &component2, {.kind = Kind::kFloat},
+                 sinks);
   }
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const RecordField& field = fields[i];
@@ -193,6 +214,8 @@ void settle_points(PointParts& parts) {
   Cloud& cloud = parts.cloud;
   if (!parts.exact_points.empty()) set_points(cloud, parts.exact_points.host());
   parts.exact_points = {};
+  if (!parts.color_levels.empty()) cloud.colors = colors_of_levels(parts.color_levels.host());
+  parts.color_levels = {};
   if (!parts.has_packed_alpha) return;
   // Nearly every file has the same fourth byte in all colours, which then says nothing.
   const auto alpha = cloud.attributes.back().get<std::uint8_t>().host();
@@ -201,6 +224,19 @@ void settle_points(PointParts& parts) {
   };
   if (all(0) || all(255)) cloud.attributes.pop_back();
   parts.has_packed_alpha = false;
+}
+
+Buffer<Rgb8> colors_of_levels(std::span<const Vec3f> levels) {
+  const bool bytes = std::any_of(levels.begin(), levels.end(), [](const Vec3f& level) {
+    return level.x > 1.0f || level.y > 1.0f || level.z > 1.0f;
+  });
+  const float scale = bytes ? 1.0f / 255.0f : 1.0f;
+  Buffer<Rgb8> colors(Context::cpu(1), static_cast<std::int64_t>(levels.size()));
+  std::transform(levels.begin(), levels.end(), colors.data(), [scale](const Vec3f& level) {
+    return Rgb8{color_byte(level.x * scale), color_byte(level.y * scale),
+                color_byte(level.z * scale)};
+  });
+  return colors;
 }
 
 void store_number(const FieldSink& sink, Scalar type, std::int64_t index, double value) {

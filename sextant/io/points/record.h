@@ -94,6 +94,7 @@ struct PointParts {
   Buffer<Vec2f> texture_coordinates;
   bool has_packed_alpha = false;  ///< the last attribute is the fourth byte of packed colours
   Buffer<Vec3d> exact_points;  ///< coordinates that may be finer than floats, until `settle_points`
+  Buffer<Vec3f> color_levels;  ///< colours that the file has as floats, until `settle_points`
 };
 
 enum class TexturePair { kRecognised, kAttributes };
@@ -102,15 +103,17 @@ enum class Body { kBinary, kText };
 
 /// Finds by their names which fields are coordinates (x y z), normals (nx ny nz, normal_x ...),
 /// colours (red green blue, r g b, diffuse_red ...; rgb or rgba packed in four bytes) and texture
-/// coordinates (texture_u texture_v, u v, s t); every other field that is not skipped becomes an
-/// attribute of its type. Allocates all parts for `count` points and says where each field goes.
-/// Error when there are no coordinates or a name appears twice. `file` is for messages.
+/// coordinates (texture_u texture_v, u v, s t, both floats of one type: a time stamp t beside a
+/// count s is none); every other field that is not skipped becomes an attribute of its type.
+/// Allocates all parts for `count` points and says where each field goes. Error when there are no
+/// coordinates or a name appears twice. `file` is for messages.
 std::vector<FieldSink> allocate_points(const std::string& file, std::span<const RecordField> fields,
                                        std::int64_t count, double unit_m, TexturePair texture_pair,
                                        Body body, PointParts& parts);
 
 /// After all numbers are in place: brings coordinates that were finer than floats into the cloud,
-/// about an origin where they need one, and drops an alpha that says nothing.
+/// about an origin where they need one, makes bytes of colours that were floats, and drops an alpha
+/// that says nothing.
 void settle_points(PointParts& parts);
 
 /// Stores one number that was parsed or converted singly; not for sinks of the kind kSame.
@@ -125,6 +128,9 @@ std::uint8_t color_byte(T value) {
   if (!(level > 0.0)) return 0;  // NaN too
   return level < 255.0 ? static_cast<std::uint8_t>(level + 0.5) : std::uint8_t{255};
 }
+
+/// Colours whose levels count from 0 to 1 or, where one of them is above 1, from 0 to 255.
+Buffer<Rgb8> colors_of_levels(std::span<const Vec3f> levels);
 
 /// The colour in the lower three bytes of a packed one; the fourth is undefined in many files.
 inline Rgb8 unpack_color(std::uint32_t bits) {

@@ -131,6 +131,7 @@ TEST(RecordScatter, MovesEveryTypeAndLayoutAsStoringNumbersSinglyDoes) {
     expect_same(expected.cloud, actual.cloud);
     expect_same_bits(expected.texture_coordinates, actual.texture_coordinates, "uv");
     expect_same_bits(expected.exact_points, actual.exact_points, "exact point");
+    expect_same_bits(expected.color_levels, actual.color_levels, "colour level");
     if (HasFatalFailure()) return;
   }
 }
@@ -161,6 +162,25 @@ TEST(PointRecord, ColourLevelsOfEveryType) {
   EXPECT_EQ(color_byte(std::uint64_t{1} << 40), 255);
   EXPECT_EQ(color_byte(std::uint16_t{65535}), 255);
   EXPECT_EQ(color_byte(std::uint16_t{257 * 17}), 17);
+}
+
+TEST(PointRecord, FloatLevelsCountToOneOrTo255) {
+  const Vec3f to_one[] = {{0, 0.5f, 1}, {NAN, -1, 0.2f}};
+  EXPECT_EQ(colors_of_levels(to_one).host()[0], (Rgb8{0, 128, 255}));
+  EXPECT_EQ(colors_of_levels(to_one).host()[1], (Rgb8{0, 0, 51}));
+  const Vec3f to_255[] = {{0, 0.5f, 1}, {128, 64, 300}};
+  EXPECT_EQ(colors_of_levels(to_255).host()[0], (Rgb8{0, 1, 1}));
+  EXPECT_EQ(colors_of_levels(to_255).host()[1], (Rgb8{128, 64, 255}));
+}
+
+// A cloud of a LiDAR may have time stamps t and counts s.
+TEST(PointRecord, TextureCoordinatesAreFloatsOfOneType) {
+  PointParts parts;
+  const std::vector<RecordField> fields{
+      {"x"}, {"y"}, {"z"}, {"s", Scalar::kInt16}, {"t", Scalar::kFloat64}};
+  allocate_points("file", fields, 2, 1.0, TexturePair::kRecognised, Body::kBinary, parts);
+  EXPECT_TRUE(parts.texture_coordinates.empty());
+  EXPECT_EQ(parts.cloud.attributes.size(), 2u);
 }
 
 TEST(PointRecord, GroupsMustBeCompleteAndTheFirstOneWins) {

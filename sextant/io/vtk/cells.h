@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sextant/io/mesh/polygons.h"
+#include "sextant/io/mesh/concave.h"
 #include "sextant/io/vtk/numbers.h"
 
 namespace sextant::detail::vtk {
@@ -54,7 +54,10 @@ class VtkCells {
     }
   }
 
-  std::vector<Vec3i> take_triangles() { return std::move(triangles_); }
+  std::vector<Vec3i> take_triangles(std::span<const Vec3f> points) {
+    mesh::cut_concave<float>(fans_, points, text_.name(), triangles_, {});
+    return std::move(triangles_);
+  }
   std::int64_t lines() const { return lines_; }
 
  private:
@@ -66,7 +69,7 @@ class VtkCells {
   }
 
   void add_cell(Cells cells, std::span<const std::int32_t> corners) {
-    if (cells == Cells::kPolygons) mesh::append_fan(corners, triangles_);
+    if (cells == Cells::kPolygons) mesh::append_fan(corners, triangles_, &fans_);
     if (cells == Cells::kStrips) mesh::append_strip(corners, triangles_);
     if (cells == Cells::kLines) ++lines_;
   }
@@ -102,6 +105,7 @@ class VtkCells {
   text::TextScanner& text_;
   std::int64_t points_ = 0;  ///< that cells may name
   std::vector<Vec3i> triangles_;
+  std::vector<mesh::Fan> fans_;
   std::int64_t lines_ = 0;
 };
 

@@ -30,7 +30,7 @@ class VtkParser {
     }
     require(has_points_, text_.name(), ": has no POINTS");
     if (cells_.lines() > 0) left_out_.emplace_back("lines");
-    mesh_.triangles = mesh::to_buffer(cells_.take_triangles());
+    mesh_.triangles = mesh::to_buffer(cells_.take_triangles(mesh_.vertices.points.host()));
     return std::move(mesh_);
   }
   file::FileFacts facts() const {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sextant/descriptor/keypoints.h"
+#include "sextant/geometry/file_normals.h"
 #include "sextant/surface/cloud_normals.h"
 #include "sextant/surface/cloud_resolution.h"
 #include "sextant/surface/mesh_points.h"
@@ -65,6 +66,17 @@ PreparedMesh prepare_points(const Context& context, const Cloud& given) {
   if (cloud.size() < given.size()) {
     remarks.push_back(std::to_string(given.size() - cloud.size()) +
                       " points without a place or normal were left out.");
+  }
+  const UnitNormals made = make_unit_normals(cloud);
+  if (made.dropped) {
+    remarks.emplace_back("Its normals have no directions.");
+  } else if (made.zero > 0) {
+    cloud = without_holes(cloud);
+    remarks.push_back(std::to_string(made.zero) + " points without a normal were left out.");
+  }
+  if (share_of_opposite_normals(cloud) > kMostOppositeNormals) {
+    cloud.normals = {};
+    remarks.emplace_back("Its normals point to either side at random and were left out.");
   }
   cloud = thinned(context, std::move(cloud), remarks);
   const bool had_normals = !cloud.normals.empty();

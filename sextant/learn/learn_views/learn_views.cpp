@@ -180,6 +180,34 @@ Registration known_poses(std::span<const RgbdView> views,
   return registration;
 }
 
+constexpr const char* kPoseRemedy =
+    "; check that they are world_from_camera (or camera_from_object), in metres, with qw last, and "
+    "that the camera and its depth_scale are those of the depth maps";
+
+/// Poses that were given with another convention, or a camera of another resolution, make a heap of
+/// pieces instead of an object: views then see through each other.
+void check_given_poses(const Context& context, const std::vector<PreparedView>& views,
+                       double diagonal_m, Registration& registration) {
+  const auto joined = [&] {
+    return std::count(registration.joined.begin(), registration.joined.end(), 1);
+  };
+  const auto found = joined();
+  require(found >= 2, "views: an object was found in ", found, " of ", views.size(),
+          "; it must stand free on a plane, or have masks");
+  drop_contradictions(context, views, diagonal_m, kGivenPoses, registration);
+  require(2 * joined() > found, "views: with the poses given, ", found - joined(), " of ", found,
+          " see through what others measured", kPoseRemedy);
+}
+
+/// No view shows less than half of what all show together.
+void check_given_size(const Bounds& box, double diagonal_m) {
+  constexpr double kMostDiagonals = 2;
+  require(box.diagonal_m() <= kMostDiagonals * diagonal_m,
+          "views: with the poses given, the object would be ", box.diagonal_m(),
+          " m large, of which each view shows about ", diagonal_m / kWholeObject, " m",
+          kPoseRemedy);
+}
+
 }  // namespace
 
 ReconstructedObject reconstruct_views(const Context& caller, std::span<const RgbdView> views,
@@ -198,6 +226,7 @@ ReconstructedObject reconstruct_views(const Context& caller, std::span<const Rgb
     if (options.refine) {
       refine_poses(context, prepared, diagonal_m, options, progress, registration);
     }
+    check_given_poses(context, prepared, diagonal_m, registration);
   } else {
     const float radius_m =
         options.shot_radius_m > 0 ? options.shot_radius_m : static_cast<float>(0.14 * diagonal_m);
@@ -219,14 +248,13 @@ ReconstructedObject reconstruct_views(const Context& caller, std::span<const Rgb
       object.left_out.push_back("view " + views[v].name + ": " + registration.reasons[v]);
     }
   }
-  require(!posed || object.used.size() >= 2, "views: an object was found in ", object.used.size(),
-          " of ", views.size(), "; it must stand free on a plane, or have masks");
   if (!posed) {
     require_sure(views, registration, object.left_out);
     const Rigid3d motion = object_from_world(prepared, registration);
     for (Rigid3d& pose : registration.world_from_view) pose = motion * pose;
   }
   const Bounds box = box_of(prepared, registration);
+  if (posed) check_given_size(box, diagonal_m);
   object.voxel_m = options.voxel_m > 0 ? options.voxel_m : std::max(0.001f, box.diagonal_m() / 180);
   std::vector<MergedView> merged;
   for (int v : object.used) {

@@ -113,7 +113,7 @@ TEST(LearnViews, KnownPosesGiveTheSurface) {
     const std::vector<RgbdView> views = render_views(truth, 12, table, !table);
     const ReconstructedObject object = reconstruct_views(Context::cpu(2), views);
     EXPECT_EQ(object.used.size(), 12u);
-    EXPECT_TRUE(object.left_out.empty());
+    EXPECT_TRUE(object.left_out.empty()) << object.left_out[0];
     // Depth errs by 0.5 mm and steps of 0.125 mm at 0.6 m, pixels are 2 mm apart and cells 1.5 mm;
     // flying pixels and rounded creases stay below a cell.
     const Surface dense = dense_points(truth);
@@ -131,6 +131,32 @@ TEST(LearnViews, KnownPosesGiveTheSurface) {
     EXPECT_EQ(object.mesh.vertices.colors.size(), object.mesh.vertices.size());
     check_mesh(object.mesh);
   }
+}
+
+// Each of these once made a heap of pieces that was learned as the object.
+TEST(LearnViews, PosesOfAnotherConventionAreRefused) {
+  std::vector<RgbdView> views = render_views(make_object("tasmanian_devil"), 12, false, true);
+  std::vector<Rigid3d> right;
+  for (const RgbdView& view : views) right.push_back(*view.world_from_camera);
+  const auto refusal = [&] {
+    return testing::error_message([&] { reconstruct_views(Context::cpu(2), views); });
+  };
+  const char* remedy = "check that they are world_from_camera";
+  for (std::size_t i = 0; i < views.size(); ++i) views[i].world_from_camera = inverse(right[i]);
+  EXPECT_TRUE(testing::mentions(refusal(), remedy));
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    views[i].world_from_camera = Rigid3d{Mat3d::identity(), right[i].translation};
+  }
+  EXPECT_TRUE(testing::mentions(refusal(), remedy));
+}
+
+TEST(LearnViews, GivenPosesThatWereExchangedAreLeftOut) {
+  std::vector<RgbdView> views = render_views(make_object("tasmanian_devil"), 12, false, true);
+  std::swap(views[2].world_from_camera, views[5].world_from_camera);
+  const ReconstructedObject object = reconstruct_views(Context::cpu(2), views);
+  EXPECT_EQ(object.used, (std::vector<int>{0, 1, 3, 4, 6, 7, 8, 9, 10, 11}));
+  ASSERT_EQ(object.left_out.size(), 2u);
+  EXPECT_TRUE(testing::mentions(object.left_out[0], "sees through what"));
 }
 
 TEST(LearnViews, SameBitsForAnyNumberOfThreads) {

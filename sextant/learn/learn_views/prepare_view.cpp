@@ -149,6 +149,7 @@ Agreement agreement(const PreparedView& a, const PreparedView& b, const Rigid3d&
                          pixel.x < static_cast<float>(camera.width) - 2 &&
                          pixel.y < static_cast<float>(camera.height) - 2;
     if (!in_view) continue;
+    result.in_view += 1;
     const Vec3f n = motion.rotation * b.surface.normals.data()[i];
     const bool facing = -dot(n, x) > 0.3f * norm(x);
     if (facing) result.facing += 1;

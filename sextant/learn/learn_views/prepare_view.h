@@ -38,6 +38,7 @@ void describe_view(const Context& context, std::span<const float> radii_m, Prepa
 
 /// How two views agree when b is moved into the frame of a.
 struct Agreement {
+  double in_view = 0;    ///< points of b that a could see but for what is in front
   double supported = 0;  ///< points of b that a sees in the same place
   double violated = 0;   ///< points of b where a sees through them
   double facing = 0;     ///< points of b that would face a, wherever they are

@@ -70,10 +70,12 @@ void keep_pairs(const std::vector<Edge>& edges, const std::vector<double>& left,
 
 /// Whether one of two views sees through what the other one measured, or sees it outside a mask.
 bool contradict(const PreparedView& a, const PreparedView& b, const Rigid3d& a_from_b,
-                const Scales& scales) {
-  constexpr double kLeastSeen = 150, kLeastShare = 0.9;
+                const Scales& scales, const ContradictionLimits& limits) {
+  constexpr double kLeastSeen = 150;
   const auto against = [&](const Agreement& there) {
-    return there.supported + there.violated >= kLeastSeen && there.share() < kLeastShare;
+    return there.supported + there.violated >= kLeastSeen &&
+           there.share() < limits.least_agreement &&
+           there.violated > limits.most_violated * there.in_view;
   };
   return against(agreement(a, b, a_from_b, 2 * scales.tolerance_m())) ||
          against(agreement(b, a, inverse(a_from_b), 2 * scales.tolerance_m()));
@@ -113,7 +115,9 @@ void find_alike(const Context& context, const std::vector<PreparedView>& views,
     for (std::size_t w = 0; w < views.size(); ++w) {
       if (w == view || !registration.joined[w]) continue;
       const Rigid3d motion = inverse(registration.world_from_view[w]) * place;
-      if (contradict(views[w], views[view], motion, scales)) return false;
+      if (contradict(views[w], views[view], motion, scales, kFoundPoses)) {
+        return false;
+      }
     }
     return true;
   };
@@ -135,46 +139,6 @@ void find_alike(const Context& context, const std::vector<PreparedView>& views,
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (first_fits[i]) registration.alike.push_back(pairs[i].first);
     if (second_fits[i]) registration.alike.push_back(pairs[i].second);
-  }
-}
-
-/// A chain of pairs that all fit can still close a wrong circle. With the final poses every two
-/// views are compared, whether they were aligned or not, and where one sees through what the other
-/// measured, the view that contradicts most others is left out, until none is left that does.
-void drop_contradictions(const Context& context, const std::vector<PreparedView>& views,
-                         const Scales& scales, Registration& registration) {
-  const auto count = static_cast<std::int64_t>(views.size());
-  std::vector<char> contradicts(views.size() * views.size(), 0);
-  for_each_chunk(context, count * count, 8, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const auto a = static_cast<std::size_t>(i / count), b = static_cast<std::size_t>(i % count);
-      if (a >= b || !registration.joined[a] || !registration.joined[b]) continue;
-      const Rigid3d motion =
-          inverse(registration.world_from_view[a]) * registration.world_from_view[b];
-      contradicts[static_cast<std::size_t>(i)] =
-          contradict(views[a], views[b], motion, scales) ? 1 : 0;
-    }
-  });
-  for (;;) {
-    std::size_t worst = 0;
-    int most = 0;
-    for (std::size_t v = 0; v < views.size(); ++v) {
-      if (!registration.joined[v]) continue;
-      int mine = 0;
-      for (std::size_t w = 0; w < views.size(); ++w) {
-        if (!registration.joined[w]) continue;
-        mine += contradicts[v * views.size() + w] || contradicts[w * views.size() + v] ? 1 : 0;
-      }
-      if (mine > most) {
-        most = mine;
-        worst = v;
-      }
-    }
-    if (most == 0) break;
-    leave_out(worst,
-              "with the pose found it sees through what " + std::to_string(most) +
-                  (most == 1 ? " other view measured" : " other views measured"),
-              registration);
   }
 }
 
@@ -244,7 +208,7 @@ Registration register_views(const Context& context, std::vector<PreparedView>& v
                                   : reason_of(best[v]);
   }
   refine_poses(context, views, diagonal_m, options, progress, registration);
-  drop_contradictions(context, views, scales, registration);
+  drop_contradictions(context, views, diagonal_m, kFoundPoses, registration);
   find_alike(context, views, scales, options, progress, registration);
   return registration;
 }
@@ -280,6 +244,46 @@ void refine_poses(const Context& context, const std::vector<PreparedView>& views
     drop_rough_edges(edges);
     if (edges.empty()) return;
     keep_pairs(edges, relax(edges, scales, registration), registration);
+  }
+}
+
+void drop_contradictions(const Context& context, const std::vector<PreparedView>& views,
+                         double diagonal_m, const ContradictionLimits& limits,
+                         Registration& registration) {
+  const Scales scales{diagonal_m};
+  const auto count = static_cast<std::int64_t>(views.size());
+  std::vector<char> contradicts(views.size() * views.size(), 0);
+  for_each_chunk(context, count * count, 8, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto a = static_cast<std::size_t>(i / count), b = static_cast<std::size_t>(i % count);
+      if (a >= b || !registration.joined[a] || !registration.joined[b]) continue;
+      const Rigid3d motion =
+          inverse(registration.world_from_view[a]) * registration.world_from_view[b];
+      contradicts[static_cast<std::size_t>(i)] =
+          contradict(views[a], views[b], motion, scales, limits) ? 1 : 0;
+    }
+  });
+  for (;;) {
+    std::size_t worst = 0;
+    int most = 0;
+    for (std::size_t v = 0; v < views.size(); ++v) {
+      if (!registration.joined[v]) continue;
+      int mine = 0;
+      for (std::size_t w = 0; w < views.size(); ++w) {
+        if (!registration.joined[w]) continue;
+        mine += contradicts[v * views.size() + w] || contradicts[w * views.size() + v] ? 1 : 0;
+      }
+      if (mine > most) {
+        most = mine;
+        worst = v;
+      }
+    }
+    const auto joined = std::count(registration.joined.begin(), registration.joined.end(), 1);
+    if (most == 0 || most < limits.least_share * static_cast<double>(joined - 1)) break;
+    leave_out(worst,
+              "with its pose it sees through what " + std::to_string(most) +
+                  (most == 1 ? " other view measured" : " other views measured"),
+              registration);
   }
 }
 

@@ -38,22 +38,27 @@ struct Sample {
   }
 };
 
-}  // namespace
-
-float cloud_resolution_m(const Context& context, const NeighbourGrid& grid) {
+/// Over the points that have another among so many nearest ones.
+NearestSum sum_of_nearest(const Context& context, const NeighbourGrid& grid, int nearest) {
   Workspace workspace;
-  const std::int64_t size = grid.size() * kNearest;
+  const std::int64_t size = grid.size() * nearest;
   const View<float> distances_sq = workspace.take<float>(context, size);
-  k_nearest_into(context, grid, kNearest, workspace.take<std::int32_t>(context, size),
-                 distances_sq);
+  k_nearest_into(context, grid, nearest, workspace.take<std::int32_t>(context, size), distances_sq);
   const View<NearestSum> means = workspace.take<NearestSum>(context, kRounds);
   for (int round = 0; round < kRounds; ++round) {
     const NearestSum* former = round > 0 ? means.data + round - 1 : nullptr;
-    detail::transform_reduce_anywhere(context, grid.size(),
-                                      NearestOfPoint{distances_sq.data, former}, detail::Add{},
-                                      NearestSum{}, means.subview(round, 1), workspace);
+    detail::transform_reduce_anywhere(
+        context, grid.size(), NearestOfPoint{distances_sq.data, former, nearest}, detail::Add{},
+        NearestSum{}, means.subview(round, 1), workspace);
   }
-  const NearestSum sum = to_host(context, means.subview(kRounds - 1, 1))[0];
+  return to_host(context, means.subview(kRounds - 1, 1))[0];
+}
+
+}  // namespace
+
+float cloud_resolution_m(const Context& context, const NeighbourGrid& grid) {
+  NearestSum sum = sum_of_nearest(context, grid, kNearest);
+  if (sum.points == 0) sum = sum_of_nearest(context, grid, kNearestOfCopies);
   return sum.points > 0 ? static_cast<float>(sum.distance_m / sum.points) : NAN;
 }
 

@@ -42,6 +42,18 @@ TEST(CloudResolution, IsTheMeanOverThePoints) {
   }
 }
 
+// As where every triangle has its own vertices, or every point was written several times.
+TEST(CloudResolution, OfALatticeWithManyCopiesIsItsStep) {
+  std::vector<Vec3f> points;
+  for (int i = 0; i < 20 * 20 * 6; ++i) {
+    points.push_back(Vec3f{float(i / 6 % 20), 0.25f, float(i / 120)} * 0.5f);
+  }
+  for (const Context& context : testing::all_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    EXPECT_EQ(resolution_of(context, points), 0.5f);
+  }
+}
+
 TEST(CloudResolution, OfRandomPointsIsHalfTheirSpacing) {
   const std::uint64_t seed = testing::seed_of_test();
   constexpr int kCount = 20'000;

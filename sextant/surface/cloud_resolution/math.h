@@ -7,6 +7,8 @@ namespace sextant::detail::cloud_resolution {
 
 /// The point itself, perhaps a copy of it, and another.
 inline constexpr int kNearest = 3;
+/// The same where every point has several copies.
+inline constexpr int kNearestOfCopies = 64;
 
 /// A sum of distances to the nearest other point, and over how many points.
 struct NearestSum {
@@ -22,14 +24,15 @@ inline constexpr double kMostMeans = 10;
 /// Each time the mean is taken anew, without them.
 inline constexpr int kRounds = 6;
 
-/// The first distance of a row of kNearest that is not zero; nothing where there is none, or where
+/// The first distance of a row of `nearest` that is not zero; nothing where there is none, or where
 /// it is too long beside the `former` mean, if there is one.
 struct NearestOfPoint {
   const float* distances_sq;
   const NearestSum* former;
+  int nearest;
   SEXTANT_HD NearestSum operator()(std::int64_t row) const {
-    for (int i = 1; i < kNearest; ++i) {
-      const float square = distances_sq[row * kNearest + i];
+    for (int i = 1; i < nearest; ++i) {
+      const float square = distances_sq[row * nearest + i];
       if (!(square > 0.0f && square < INFINITY)) continue;
       const double distance_m = std::sqrt(static_cast<double>(square));
       const bool far =
