@@ -123,11 +123,14 @@ struct SiftFeatures {
 /// edges left out; the main directions of the gradients around each; and a histogram of gradients
 /// in a turned window of 4 × 4 cells.
 ///
-/// They are those of OpenCV's SIFT but for a quarter of a pixel: where the image is doubled, OpenCV
-/// (before 4.8) gives coordinates that are 0.25 px too large, and these are right. Numbers of a
-/// descriptor are in OpenCV's order, (4 row + column) × 8 + direction: columns run along angle_rad,
-/// rows 90° clockwise from it, and directions count counter-clockwise from it. They are clamped at
-/// 0.2 of the descriptor's length, which is then made 1.
+/// The places are those of OpenCV's SIFT, but for a quarter of a pixel: where the image is doubled,
+/// OpenCV (before 4.8) gives coordinates that are 0.25 px too large, and these are right. The
+/// windows for directions and descriptors are centred on the place itself, OpenCV's on the pixel
+/// beside it: some 4 % of the angles differ by more than 0.1, descriptors hardly (the median of the
+/// cosine is 0.998), and 4 % more of ours are matched again. Numbers of a descriptor are in
+/// OpenCV's order, (4 row + column) × 8 + direction: columns run along angle_rad, rows 90°
+/// clockwise from it, and directions count counter-clockwise from it. They are clamped at 0.2 of
+/// the descriptor's length, which is then made 1.
 ///
 /// Keypoints are ordered by octave, layer, row and column of the pixel of the octave where they
 /// were found, then by angle; none is there twice. `most` keeps those with the largest response in

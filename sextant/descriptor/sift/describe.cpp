@@ -69,8 +69,11 @@ struct DescribeWindow {
     const float cell = kCellSigmas * sigma;
     const float angle = 2.0f * std::numbers::pi_v<float> * keypoint.turns;
     const float cosine = std::cos(angle) / cell, sine = std::sin(angle) / cell;
-    alignas(64) float near[kLongestRow + kRun];
-    fill_gaussian<Pack>(radius, 0.0f, 0.5f * kCells * cell, near);
+    alignas(64) float near_u[kLongestRow + kRun], near_v[kLongestRow + kRun];
+    const float center_u = keypoint.at.u, center_v = keypoint.at.v;
+    const float width = 0.5f * kCells * cell;
+    fill_gaussian<Pack>(radius, center_u - static_cast<float>(column), width, near_u);
+    fill_gaussian<Pack>(radius, center_v - static_cast<float>(row), width, near_v);
     alignas(64) float cells[kCopies][kRing * kRowNumbers] = {};
     const SquareColumns columns(cosine, sine);
     Samples samples;
@@ -78,15 +81,16 @@ struct DescribeWindow {
     const int first_row = std::max(row - radius, 1);
     const int end_row = std::min(row + radius + 1, image.height - 1);
     for (int v = first_row; v < end_row; ++v) {
-      const float down = static_cast<float>(v - row);
+      const float down = static_cast<float>(v) - center_v;
       const SquareColumns::Range range = columns.at(down);
-      const int left = static_cast<int>(std::floor(range.first));
-      const int right = static_cast<int>(std::floor(range.last)) + 1;
-      const int first = std::max(column + std::max(left, -radius), 1);
-      const int end = std::min(column + std::min(right, radius + 1), image.width - 1);
+      const int left = static_cast<int>(std::floor(center_u + range.first));
+      const int right = static_cast<int>(std::floor(center_u + range.last));
+      const int first = std::max({left, column - radius, 1});
+      const int end = std::min({right + 1, column + radius + 1, image.width - 1});
       for (int u = first; u < end; u += kRun) {
-        count = collect<Pack>(v, u, end - u, static_cast<float>(u - column), down, cosine, sine,
-                              near[v - row + radius], near + u - column + radius, samples, count);
+        count =
+            collect<Pack>(v, u, end - u, static_cast<float>(u) - center_u, down, cosine, sine,
+                          near_v[v - row + radius], near_u + u - column + radius, samples, count);
       }
       if (count > kSamples - kLongestRow - kRun || v + 1 == end_row) {
         add<FloatLanes<kDirections, Set>>(samples, count, cells);

@@ -25,8 +25,10 @@ struct VoteForAngles {
     using Pack = FloatLanes<kRun, Set>;
     const Rows& image = octave.scale[at.layer];
     const int radius = angle_radius(at.sigma);
-    alignas(64) float near[kLongestRow + kRun];
-    fill_gaussian<Pack>(radius, 0.0f, kAngleSigmas * at.sigma, near);
+    alignas(64) float near_u[kLongestRow + kRun], near_v[kLongestRow + kRun];
+    const float width = kAngleSigmas * at.sigma;
+    fill_gaussian<Pack>(radius, at.u - static_cast<float>(at.column), width, near_u);
+    fill_gaussian<Pack>(radius, at.v - static_cast<float>(at.row), width, near_v);
     // Neighbouring pixels often vote for the same bin, and need not wait for each other.
     float sums[2][kAngleBins + 1] = {};
     const int first = std::max(at.column - radius, 1);
@@ -34,14 +36,14 @@ struct VoteForAngles {
     const int first_row = std::max(at.row - radius, 1);
     const int end_row = std::min(at.row + radius + 1, image.height - 1);
     for (int v = first_row; v < end_row; ++v) {
-      const Pack row_weight(near[v - at.row + radius]);
+      const Pack row_weight(near_v[v - at.row + radius]);
       for (int u = first; u < end; u += kRun) {
         alignas(64) std::int32_t bins[kRun];
         alignas(64) float weights[kRun];
         const Gradient<Pack> gradient = gradient_at<Pack>(image, v, u);
         const Pack bin = gradient.turns * Pack(static_cast<float>(kAngleBins)) + Pack(0.5f);
         convert<std::int32_t>(bin).store(bins);
-        (gradient.length * row_weight * Pack::load(near + u - at.column + radius)).store(weights);
+        (gradient.length * row_weight * Pack::load(near_u + u - at.column + radius)).store(weights);
         const int count = std::min(kRun, end - u);
         for (int i = 0; i < count; ++i) sums[i % 2][bins[i]] += weights[i];
       }

@@ -167,12 +167,10 @@ Slope slope_at(const Plane& plane, int u, int v) {
 /// Every pixel of the octave against every cell and direction.
 std::vector<double> descriptor(const Plane& plane, double u, double v, double sigma, double angle) {
   const double cell = 3 * sigma;
-  const int center_u = static_cast<int>(std::lround(u)),
-            center_v = static_cast<int>(std::lround(v));
   std::vector<double> numbers(kSiftLength);
   for (int y = 1; y < plane.height - 1; ++y) {
     for (int x = 1; x < plane.width - 1; ++x) {
-      const double du = (x - center_u) / cell, dv = (y - center_v) / cell;
+      const double du = (x - u) / cell, dv = (y - v) / cell;
       const double along = std::cos(angle) * du + std::sin(angle) * dv;
       const double across = std::cos(angle) * dv - std::sin(angle) * du;
       if (std::max(std::abs(along), std::abs(across)) >= 2.5) continue;
@@ -214,8 +212,7 @@ double votes_for(const Plane& plane, double u, double v, double sigma, double an
       const double apart = std::abs(std::remainder(bin - std::round(angle * 18 / kPi), 36.0));
       if (apart > 2) continue;
       sum += kBinomial[static_cast<int>(std::lround(apart))] * slope.length *
-             std::exp(-0.5 * (std::pow(x - center_u, 2) + std::pow(y - center_v, 2)) /
-                      std::pow(1.5 * sigma, 2));
+             std::exp(-0.5 * (std::pow(x - u, 2) + std::pow(y - v, 2)) / std::pow(1.5 * sigma, 2));
     }
   }
   return sum;
