@@ -145,10 +145,12 @@ struct SiftFeatures {
 /// number of threads. Instruction sets that fuse a product and a sum give the same bits, those that
 /// do not give others: some in a thousand keypoints are then found by one of them alone.
 ///
-/// Memory beside the result: (layers + 3) × 4 bytes for each pixel of the first octave, which is
-/// doubled four times the image, up to 2^24 of them (400 MB); larger images go through this memory
-/// in slabs, and take 1.3 bytes more for each pixel of the first octave, which is for 100
-/// megapixels 0.5 GB. Then about 400 bytes a keypoint.
+/// Memory beside the result: (layers + 3) × 4 bytes for each pixel of the first octave, which has
+/// four times those of the image where it is doubled, up to 2^24 of them (400 MB with 3 layers);
+/// larger images go through this memory in slabs. Then 1.3 bytes for each pixel of the first
+/// octave, what the slab needs of the image as floats, and about 400 bytes a keypoint: 100
+/// megapixels take 1 GB. Images wider than 30 000 px take more, as a slab has no fewer than some
+/// 230 rows.
 SiftFeatures compute_sift(const Context& context, const PhotoView& photo,
                           const SiftOptions& options = {},
                           const ImageView<const std::uint8_t>& mask = {});

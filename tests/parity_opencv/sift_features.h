@@ -79,12 +79,6 @@ struct Answers {
 inline Answers answers(const Features& first, const Features& second, const Homography& map,
                        int width, int height) {
   constexpr double kMostApart_px = 2.0, kMostScale = 1.25, kRatio_sq = 0.8 * 0.8;
-  const auto agree = [&](const Features::Place& a, const Features::Place& b) {
-    const Vec2d at = map(a.u_px, a.v_px);
-    const double ratio = b.sigma_px / (a.sigma_px * map.scale_at(a.u_px, a.v_px));
-    return std::hypot(b.u_px - at.x, b.v_px - at.y) < kMostApart_px && ratio < kMostScale &&
-           ratio > 1 / kMostScale;
-  };
   const NearestDescriptors nearest = nearest_descriptors(
       Context::cpu(), DescriptorRows<std::uint8_t>{view_of(first.descriptors), kSiftLength},
       DescriptorRows<std::uint8_t>{view_of(second.descriptors), kSiftLength});
@@ -94,19 +88,23 @@ inline Answers answers(const Features& first, const Features& second, const Homo
     if (at.x < 0 || at.y < 0 || at.x > width - 1 || at.y > height - 1) continue;
     ++result.shown;
     const Features::Place& here = first.places[i];
+    const double sigma = here.sigma_px * map.scale_at(here.u_px, here.v_px);
+    const auto agrees = [&](const Features::Place& other) {
+      const double ratio = other.sigma_px / sigma;
+      return std::hypot(other.u_px - at.x, other.v_px - at.y) < kMostApart_px &&
+             ratio < kMostScale && ratio > 1 / kMostScale;
+    };
     const auto is_here = [&](const Features::Place& other) {
       return other.u_px == here.u_px && other.v_px == here.v_px && other.sigma_px == here.sigma_px;
     };
     if (i == 0 || !is_here(first.places[i - 1])) {
       ++result.places;
-      result.repeated += std::any_of(second.places.begin(), second.places.end(),
-                                     [&](const auto& place) { return agree(here, place); });
+      result.repeated += std::any_of(second.places.begin(), second.places.end(), agrees);
     }
     const std::int32_t match = nearest.indices.host()[2 * i];
     const bool clear =
         nearest.distances_sq.host()[2 * i] < kRatio_sq * nearest.distances_sq.host()[2 * i + 1];
-    result.matched +=
-        clear && agree(first.places[i], second.places[static_cast<std::size_t>(match)]);
+    result.matched += clear && agrees(second.places[static_cast<std::size_t>(match)]);
   }
   return result;
 }
