@@ -44,13 +44,20 @@ class SquareColumns {
  private:
   /// Where |right · slope + down · other| < kReach, and a little more for rounding.
   struct Stripe {
-    float shift = 0, half = 1e6f;
-    Stripe(float slope, float other) {
-      if (std::abs(slope) < 1e-5f) return;
+    static constexpr float kMost = kReach + 0.01f;
+    static constexpr float kFar = 1e6f;
+    float other, shift = 0, half = kFar;
+    bool level;  ///< the slope is none: all columns of a row lie in it, or none
+
+    Stripe(float slope, float other_slope) : other(other_slope), level(std::abs(slope) < 1e-5f) {
+      if (level) return;
       shift = -other / slope;
-      half = (kReach + 0.01f) / std::abs(slope);
+      half = kMost / std::abs(slope);
     }
-    Range at(float down) const { return {down * shift - half, down * shift + half}; }
+    Range at(float down) const {
+      if (level && std::abs(down * other) > kMost) return {kFar, -kFar};
+      return {down * shift - half, down * shift + half};
+    }
   };
   Stripe column_, row_;
 };

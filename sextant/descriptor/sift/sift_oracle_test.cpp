@@ -8,6 +8,7 @@
 #include "sextant/descriptor/sift.h"
 #include "sextant/descriptor/sift/math.h"
 #include "sextant/descriptor/sift/octaves.h"
+#include "sextant/descriptor/sift/window.h"
 #include "tests/blob_image.h"
 #include "tests/devices.h"
 #include "tests/instruction_sets.h"
@@ -241,6 +242,39 @@ TEST(SiftOracle, DescriptorsAreThoseOfTheDefinition) {
       }
     }
   });
+}
+
+TEST(SiftOracle, WindowsAlongTheRowsOfPixels) {
+  // At exact quarter turns one side of the window has no slope. The first place is in the middle,
+  // at the others the window reaches beyond the image.
+  const Image<std::uint8_t> image = oracle_image(90, 70);
+  const auto octaves = scale_space(plane_of(image), {});
+  const auto plan = detail::sift::make_scale_plan(90, 70, {});
+  const Context context = Context::cpu(1);
+  const PhotoView photo(image);
+  Workspace workspace;
+  detail::sift::Octaves scales(context, photo, plan, workspace);
+  ASSERT_TRUE(scales.next());
+  for (detail::sift::RowRange rows; scales.make_rows(rows);) {
+  }
+  for (const Vec2f& place : {Vec2f{88.3f, 71.8f}, {6, 130}, {174, 7}}) {
+    for (const float turns : {0.0f, 0.25f, 0.5f, 0.75f, 0.25001f, 0.4999f, 0.125f}) {
+      const detail::sift::Extremum at{2,
+                                      static_cast<int>(std::lround(place.y)),
+                                      static_cast<int>(std::lround(place.x)),
+                                      place.x,
+                                      place.y,
+                                      2.6f,
+                                      1};
+      float numbers[kSiftLength];
+      detail::sift::describe_window(scales.octave(), {at, turns}, false, numbers);
+      const std::vector<double> expected =
+          descriptor(octaves[0][2], place.x, place.y, 2.6f, 2 * kPi * turns);
+      for (std::size_t k = 0; k < expected.size(); ++k) {
+        ASSERT_NEAR(numbers[k], expected[k], 1e-4) << "turns " << turns << " number " << k;
+      }
+    }
+  }
 }
 
 TEST(SiftOracle, AnglesAreMaximaOfTheVotes) {

@@ -147,7 +147,8 @@ Matched match(const SiftFeatures& a, const SiftFeatures& b, double scale, double
 TEST(Sift, FollowsRotationAndScale) {
   const std::vector<Blob> blobs = scattered_blobs(200, 160, 500, seed_of_test());
   const SiftFeatures still = compute_sift(Context::cpu(), blob_image(200, 160, blobs));
-  for (const auto& [scale, turn] : {std::pair{1.0, 0.6}, {1.37, 0.0}, {1.9, 2.5}}) {
+  for (const auto& motion : {std::pair{1.0, 0.6}, {1.37, 0.0}, {1.9, 2.5}}) {
+    const double scale = motion.first, turn = motion.second;
     SCOPED_TRACE(::testing::Message() << "scale " << scale << ", turn " << turn);
     const int side = 480;
     const auto moved_place = [&](double u, double v) {
