@@ -6,8 +6,8 @@ packages_build=(g++:g++ cmake:cmake ninja-build:ninja zlib1g-dev libpng-dev libj
                 libsqlite3-dev nlohmann-json3-dev libcli11-dev libfmt-dev)
 packages_unit=(libgtest-dev libeigen3-dev)
 packages_clang=(clang:clang++ libclang-rt-dev llvm:llvm-symbolizer)
-packages_peers=(libpcl-dev)
-packages_bench_peers=(libopencv-dev libopencv-contrib-dev libnanoflann-dev libfaiss-dev
+packages_peers=(libpcl-dev libopencv-dev)
+packages_bench_peers=(libopencv-contrib-dev libnanoflann-dev libfaiss-dev
                       libhnswlib-dev libopenblas-dev)
 # Left out where the distribution does not have it.
 packages_bench_wanted=(libopen3d-dev)

@@ -24,14 +24,6 @@ struct DescribeCommand {
   std::string picture;
 };
 
-/// "a.npy" and the part "frames" make "a_frames.npy".
-std::filesystem::path beside(const std::filesystem::path& path, const char* part) {
-  std::filesystem::path name = path.stem();
-  name += std::string("_") + part;
-  name += path.extension();
-  return path.parent_path() / name;
-}
-
 template <class T, class Numbers>
 std::span<const T> numbers_of(const Numbers& list) {
   return {reinterpret_cast<const T*>(list.data()), list.size() * sizeof(list[0]) / sizeof(T)};

@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
   sextant::app::add_mesh(app);
   sextant::app::add_segment(app);
   sextant::app::add_describe(app);
+  sextant::app::add_sift(app);
   sextant::app::add_align(app);
   sextant::app::add_learn(app);
   sextant::app::add_library(app);

@@ -21,6 +21,7 @@ void add_curvature(CLI::App& app);
 void add_mesh(CLI::App& app);
 void add_segment(CLI::App& app);
 void add_describe(CLI::App& app);
+void add_sift(CLI::App& app);
 void add_align(CLI::App& app);
 void add_learn(CLI::App& app);
 void add_library(CLI::App& app);

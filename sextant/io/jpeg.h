@@ -24,7 +24,8 @@ struct JpegOptions {
 
 /// Reads a colour image to the host from a grey, colour or CMYK JPEG. The pixels stay as the sensor
 /// gave them: a note to turn the picture (EXIF orientation) is not followed, because a camera's
-/// intrinsics belong to the unturned image. A damaged or truncated file is an Error.
+/// intrinsics belong to the unturned image; exif.h reads it. A damaged or truncated file is an
+/// Error.
 Image<Rgb8> read_jpeg(const std::filesystem::path& path);
 Image<Rgb8> read_jpeg(std::span<const std::byte> file, const std::string& name);
 

@@ -43,6 +43,9 @@ std::vector<std::byte> encode_depth_png(ImageView<const float> depth_m, const st
 Image<Rgb8> read_png(const std::filesystem::path& path);
 Image<Rgb8> read_png(std::span<const std::byte> file, const std::string& name);
 
+/// Reads the same with 16 bits a channel; values of 8 bits are multiplied by 257.
+Image<Vec3<std::uint16_t>> read_png_rgb16(std::span<const std::byte> file, const std::string& name);
+
 /// Write 8-bit RGB or grey.
 void write_png(const std::filesystem::path& path, ImageView<const Rgb8> image);
 void write_png(const std::filesystem::path& path, ImageView<const std::uint8_t> image);

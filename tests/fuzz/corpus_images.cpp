@@ -8,6 +8,7 @@
 #include "sextant/io/png.h"
 #include "sextant/io/pnm.h"
 #include "sextant/io/tiff.h"
+#include "tests/exif_jpeg.h"
 #include "tests/make_image.h"
 #include "tests/tiff_files.h"
 
@@ -35,6 +36,8 @@ void write_picture_seeds(const std::filesystem::path& root) {
     const JpegOptions options{.quality = quality};
     write_seeds(root / "jpeg", "colour" + suffix, encode_jpeg(colour, "colour", options));
     write_seeds(root / "jpeg", "grey" + suffix, encode_jpeg(grey, "grey", options));
+    write_seeds(root / "jpeg", "turned" + suffix,
+                testing::with_orientation(encode_jpeg(grey, "grey", options), 6, quality == 20));
   }
 }
 

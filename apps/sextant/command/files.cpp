@@ -74,4 +74,11 @@ void check_files(const std::vector<InputFile>& inputs, const std::vector<OutputF
   }
 }
 
+fs::path beside(const fs::path& path, const char* part) {
+  fs::path name = path.stem();
+  name += std::string("_") + part;
+  name += path.extension();
+  return path.parent_path() / name;
+}
+
 }  // namespace sextant::app

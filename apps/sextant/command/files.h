@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,5 +39,8 @@ struct OutputFile {
 /// Throws where an output has a wrong extension, lies in a folder that is not there or where
 /// nothing may be written, or is also an input or another output, by this path or another one.
 void check_files(const std::vector<InputFile>& inputs, const std::vector<OutputFile>& outputs);
+
+/// "a.npy" and the part "frames" make "a_frames.npy".
+std::filesystem::path beside(const std::filesystem::path& path, const char* part);
 
 }  // namespace sextant::app

@@ -82,6 +82,12 @@ class Decoder {
     return image;
   }
 
+  Image<Vec3<std::uint16_t>> rgb16() {
+    Image<Vec3<std::uint16_t>> image(Context::cpu(1), width(), height());
+    if (!read_pixels_rgb16(image.view())) fail(name_, ": cannot be decoded: ", message_);
+    return image;
+  }
+
   Image<std::uint16_t> grey16() {
     Image<std::uint16_t> image(Context::cpu(1), width(), height());
     if (!read_pixels_grey16(image.view())) fail(name_, ": cannot be decoded: ", message_);
@@ -120,6 +126,16 @@ class Decoder {
     png_set_strip_alpha(png_);
     png_set_gray_to_rgb(png_);
     read_rows(reinterpret_cast<png_bytep>(image.data), image.stride * 3);
+    return true;
+  }
+
+  bool read_pixels_rgb16(ImageView<Vec3<std::uint16_t>> image) {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    png_set_expand_16(png_);
+    png_set_strip_alpha(png_);
+    png_set_gray_to_rgb(png_);
+    if constexpr (std::endian::native == std::endian::little) png_set_swap(png_);
+    read_rows(reinterpret_cast<png_bytep>(image.data), image.stride * 6);
     return true;
   }
 
@@ -251,6 +267,11 @@ ImageInfo png_info(std::span<const std::byte> file, const std::string& name) {
 
 Image<Rgb8> read_png(std::span<const std::byte> file, const std::string& name) {
   return Decoder(file, name).rgb8();
+}
+
+Image<Vec3<std::uint16_t>> read_png_rgb16(std::span<const std::byte> file,
+                                          const std::string& name) {
+  return Decoder(file, name).rgb16();
 }
 
 Image<Rgb8> read_png(const std::filesystem::path& path) {

@@ -210,6 +210,20 @@ TEST(ReadPng, TurnsEveryKindIntoRgb) {
         const double value = sample(u, v, color ? channel : 0);
         return static_cast<std::uint8_t>(std::lround(value * 255.0 / largest));
       };
+      const Image<Vec3<std::uint16_t>> deep = read_png_rgb16(file, "kind.png");
+      const auto expected_deep = [&](int u, int v, int channel) {
+        if (kind.color_type == PNG_COLOR_TYPE_PALETTE) return 257 * expected(u, v, channel);
+        const bool color = (kind.color_type & PNG_COLOR_MASK_COLOR) != 0;
+        // 65535 is a multiple of the largest value of every depth.
+        return static_cast<int>(sample(u, v, color ? channel : 0) * (65535 / largest));
+      };
+      for (int v = 0; v < 17; ++v) {
+        for (int u = 0; u < 29; ++u) {
+          ASSERT_EQ(deep(u, v).x, expected_deep(u, v, 0));
+          ASSERT_EQ(deep(u, v).y, expected_deep(u, v, 1));
+          ASSERT_EQ(deep(u, v).z, expected_deep(u, v, 2));
+        }
+      }
       const Image<Rgb8> image = read_png(file, "kind.png");
       ASSERT_EQ(image.width(), 29);
       ASSERT_EQ(image.height(), 17);
