@@ -155,7 +155,7 @@ struct StepTime {
 
 struct Recognition {
   std::vector<Detection> detections;  ///< from the highest score down
-  std::vector<Detection> rejected;    ///< likewise, at most 50 an object
+  std::vector<Detection> rejected;    ///< likewise, at most 50 of an object and 50 of its packs
   std::vector<StepTime> times;
   bool complete = true;  ///< false where the time was over before every object was looked for
 };
@@ -191,8 +191,9 @@ struct RecognitionTrace {
 /// without lookalikes (lookalikes.h) are accepted with the doubt that a plain box deserves.
 ///
 /// The same bits from run to run and for any number of threads. On CUDA all objects are looked for
-/// together, and device memory is taken for the first frame alone; normals there differ by 0.01°
-/// from the CPU's, so that poses differ by some hundredths of a millimetre.
+/// together, and device memory is taken for the first frame, and for one that shows more boxes than
+/// all before; normals there differ by 0.01° from the CPU's, so that poses differ by some hundredths
+/// of a millimetre.
 class Recognizer {
  public:
   /// Makes tables and render meshes of the objects, which may go away afterwards. Throws Error for

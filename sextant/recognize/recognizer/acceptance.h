@@ -61,18 +61,34 @@ inline constexpr int kTerms = [] {
   return count;
 }();
 
+/// How much more a pack of many boxes tells than one of two, which fills faces by chance more
+/// often.
+SEXTANT_HD inline double pack_bonus(double boxes) {
+  constexpr double kOfMore = 0.7;
+  return kOfMore * std::log(boxes / 2);
+}
+
 /// The logarithm of the odds that the pose is right, as far as the pose itself tells.
 SEXTANT_HD inline double shape_logit(const VerificationTerms& terms) {
   // In the order of the features, as bench/evaluation/fit_terms prints them for synthetic and real
-  // frames (docs/recognition.md).
+  // frames (docs/recognition.md). Packs are too few for a fit of their own and look otherwise than
+  // single objects: they have the coefficients with which they were tried out.
   constexpr double kCoefficients[kFeatures] = {
       -21.7359, -0.3075, 1.7781,  1.1703, 1.7597,  7.5026,  6.0827, -3.2130,
       1.3402,   -2.0670, -0.1806, 0.5021, -6.5463, -0.7053, 0.4483, -1.0503,
       -1.5740,  -2.0170, -0.9365, 3.8813, 2.3122,  -0.7072, 2.2055, -2.6937};
+  constexpr double kOfPacks[kFeatures] = {-19.9170, -0.0948, 1.4757, 1.2020,  1.3584,  5.6187,
+                                          6.7736,   -3.1934, 1.6755, -4.4741, -1.5476, -0.1374,
+                                          -3.3638,  -1.2078, 0.9733, -1.0671, -1.9175, -4.0718,
+                                          -1.2792,  3.3089,  2.3589, -0.6167, 5.0137,  0};
   const AcceptanceFeatures features = acceptance_features(terms);
+  const bool is_pack = terms.boxes > 0;
   double sum = 0;
-  for (int i = 0; i < kFeatures; ++i) sum += kCoefficients[i] * features.value[i];
-  return sum + static_cast<double>(terms.rows);
+  for (int i = 0; i < kFeatures; ++i) {
+    sum += (is_pack ? kOfPacks[i] : kCoefficients[i]) * features.value[i];
+  }
+  if (!is_pack) return sum;
+  return sum + static_cast<double>(terms.rows) + pack_bonus(static_cast<double>(terms.boxes));
 }
 
 /// An object alone, or packs of it: clutter may look like the one and not like the other.
@@ -101,6 +117,8 @@ inline double lookalike_level(const LearnedLookalikes& lookalikes, LookalikesOf 
       has_pose = true;
       if (kind_of(terms) == what) most = std::max(most, shape_logit(terms));
     }
+    // That no pack was proposed speaks less for packs than one that fits speaks against them.
+    if (what == LookalikesOf::kPacks) has_pose = std::isfinite(most);
     if (has_pose) best.push_back(clamp(most, kLow, kHigh));
   }
   if (best.size() < kLeastFrames) return kUsualLevel;

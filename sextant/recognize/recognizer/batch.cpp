@@ -17,7 +17,6 @@ namespace {
 /// One frame on its way through the stages.
 struct Stages {
   const Context& context;
-  const Context& host;
   const RecognizeOptions& options;
   const ModelSet& models;
   FrameView frame;
@@ -154,7 +153,7 @@ Recognition BatchRecognizer::recognize(std::span<const Model> models,
     recognition.complete = false;
     return recognition;
   }
-  const Stages stages{context_, host_, options_, models_, scene_.view(), workspace_};
+  const Stages stages{context_, options_, models_, scene_.view(), workspace_};
   const Proposals proposals = propose_all(context_, models_, scene_, mask_there(hints.mask),
                                           hints.poses, options_, clock, workspace_);
   const View<Rigid3d> candidates = stages.take<Rigid3d>(proposals.starts.size);

@@ -153,7 +153,7 @@ struct StagesOf {
     starts = to_host(context, proposals.starts);
     counts = to_host(context, proposals.counts);
     const View<Rigid3d> poses = workspace.take<Rigid3d>(context, proposals.starts.size);
-    refine_all(context, scene.view(), models.views, proposals.starts, proposals.counts,
+    refine_all(context, scene.view(), models.objects(), proposals.starts, proposals.counts,
                proposals.slots, poses);
     refined = to_host(context, poses);
     const PoseList list{
@@ -192,6 +192,7 @@ TEST(RecognizerBatch, StagesGiveTheSameOnCuda) {
       EXPECT_NEAR(x.cells, y.cells, 2) << i;
       EXPECT_NEAR(x.supported, y.supported, 4) << i;
       EXPECT_NEAR(x.seams, y.seams, 4) << i;
+      EXPECT_NEAR(x.borders, y.borders, 4) << i;
       EXPECT_NEAR(x.edges, y.edges, 4) << i;
       for (int state = 0; state < static_cast<int>(OutlineState::kStates); ++state) {
         EXPECT_NEAR(x.outline[state], y.outline[state], 4) << i;

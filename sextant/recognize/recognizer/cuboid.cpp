@@ -9,9 +9,11 @@ namespace sextant::detail::recognizer {
 
 namespace {
 
-constexpr double kAlong = 0.97;       // cosine of 14°: normals that are an axis
-constexpr double kOnFace = 0.03;      // of the diagonal, that a point of a face may lie off it
-constexpr double kLeastOnBox = 0.86;  // of the surface
+constexpr double kAcross = 0.23;       // cosine of 77°: normals that may be the next axis
+constexpr double kAlong = 0.97;        // cosine of 14°: normals that are an axis
+constexpr double kOnFace = 0.03;       // of the diagonal, that a point of a face may lie off it
+constexpr double kLeastOnBox = 0.86;   // of the surface
+constexpr double kLeastCovered = 0.5;  // of a box's faces: angles and frames have less
 
 struct Facet {
   Vec3d middle;
@@ -74,7 +76,7 @@ std::optional<Cuboid> cuboid_of(const TriangleMesh& mesh) {
   const Vec3d first = main_direction(facets, [](const Facet&) { return true; });
   if (first == Vec3d{}) return {};
   const Vec3d across = main_direction(
-      facets, [&](const Facet& f) { return std::abs(dot(f.normal, first)) < 1 - kAlong + 0.2; });
+      facets, [&](const Facet& f) { return std::abs(dot(f.normal, first)) < kAcross; });
   const Vec3d upright = across - first * dot(across, first);
   if (!(norm(upright) > 0.5)) return {};
   const Vec3d second = upright / norm(upright);
@@ -89,20 +91,31 @@ std::optional<Cuboid> cuboid_of(const TriangleMesh& mesh) {
     }
   }
   const double diagonal = std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-  double on = 0, all = 0;
+  // Of each end of each axis: the surface that looks either way.
+  double on[3][2][2] = {}, all = 0;
   for (const Facet& f : facets) {
     all += f.area;
     for (std::size_t a = 0; a < 3; ++a) {
       const double cosine = dot(f.normal, axes[a]);
       if (std::abs(cosine) < kAlong) continue;
       const double at = dot(axes[a], f.middle);
-      const double off = std::min(std::abs(at - low[a]), std::abs(at - high[a]));
-      if (off < kOnFace * diagonal) on += f.area;
+      const std::size_t end = at - low[a] < high[a] - at ? 0 : 1;
+      const double off = end == 0 ? at - low[a] : high[a] - at;
+      if (off < kOnFace * diagonal) on[a][end][cosine < 0 ? 0 : 1] += f.area;
     }
   }
-  if (!(on >= kLeastOnBox * all)) return {};
+  double lying = 0, covering = 0, faces = 0;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::size_t b = (a + 1) % 3;
+    faces += 2 * (high[a] - low[a]) * (high[b] - low[b]);
+    for (const auto& end : on[a]) {
+      lying += end[0] + end[1];
+      covering += std::max(end[0], end[1]);
+    }
+  }
+  if (!(lying >= kLeastOnBox * all && covering >= kLeastCovered * faces)) return {};
   Cuboid box;
-  box.object_from_box.rotation = transpose(Mat3d{{axes[0], axes[1], axes[2]}});
+  box.object_from_box.rotation = Mat3d::from_columns(axes[0], axes[1], axes[2]);
   Vec3d middle{};
   for (std::size_t a = 0; a < 3; ++a) {
     box.size_m[a] = high[a] - low[a];
@@ -121,13 +134,14 @@ TriangleMesh box_mesh(const std::array<double, 3>& size_m) {
     };
     corners.push_back({at(0), at(1), at(2)});
   }
-  // Of each face, outwards: one corner, and two pairs of the others.
+  // Two triangles of each face, turned outwards.
   const std::vector<Vec3i> triangles{{0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5},
                                      {0, 1, 5}, {0, 5, 4}, {2, 6, 7}, {2, 7, 3},
                                      {0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6}};
+  const Context context = Context::cpu(1);
   TriangleMesh mesh;
-  mesh.vertices.points = copy(Context::cpu(1), corners);
-  mesh.triangles = copy(Context::cpu(1), triangles);
+  mesh.vertices.points = copy(context, corners);
+  mesh.triangles = copy(context, triangles);
   return mesh;
 }
 

@@ -125,6 +125,21 @@ std::vector<Rigid3f> motions_of(const Symmetries& symmetries, int steps) {
   return result;
 }
 
+/// Whether a half turn about each axis of the box is a symmetry.
+bool has_half_turns(const Cuboid& box, const std::vector<Rigid3f>& symmetries) {
+  constexpr double kSame = 0.99;  // cosine of 8°
+  for (int axis = 0; axis < 3; ++axis) {
+    const Vec3d about = box.object_from_box.rotation.column(axis);
+    const Vec3d across = box.object_from_box.rotation.column((axis + 1) % 3);
+    const auto turns = [&](const Rigid3f& motion) {
+      const Mat3d rotation = cast<double>(motion).rotation;
+      return dot(rotation * about, about) > kSame && dot(rotation * across, across) < -kSame;
+    };
+    if (std::none_of(symmetries.begin(), symmetries.end(), turns)) return false;
+  }
+  return true;
+}
+
 ModelView Model::view() const {
   return {diameter_m,
           diameter_m,
@@ -190,6 +205,8 @@ Model make_model(const Context& context, const LearnedObject& object,
     model.radius_m = max_of(model.radius_m, norm(p - model.centre));
   }
   model.box = cuboid_of(model.render_mesh);
+  // Packs do not tell the two ends of a box apart.
+  if (model.box && !has_half_turns(*model.box, model.symmetries)) model.box.reset();
   for (const Rigid3f& motion : model.symmetries) {
     model.shift_m = max_of(model.shift_m, norm(motion * model.centre - model.centre));
   }

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "sextant/recognize/recognizer/acceptance.h"
-#include "sextant/recognize/recognizer/faces.h"
+#include "sextant/recognize/recognizer/fill_faces.h"
 #include "sextant/recognize/recognizer/poses.h"
 #include "sextant/recognize/recognizer/refine_math.h"
 #include "sextant/recognize/recognizer/stages.h"
@@ -14,189 +14,13 @@ namespace sextant::detail::recognizer {
 
 namespace {
 
-constexpr int kMostInARow = 8;
-constexpr int kMostBoxes = 30;
-constexpr double kLeastFacing = 0.35;    // cosine to the ray of faces that are measured
 constexpr std::size_t kMostPacks = 200;  // of an object that are verified
 constexpr std::size_t kMovedPacks = 40;  // of these, that are moved
 constexpr double kRivalOdds = 3;         // logit that a pack may be less likely by and still rival
 
-/// Boxes of one kind side by side, or one box alone.
-struct Pack {
-  std::int32_t object = 0;
-  Rigid3d camera_from_pack;  ///< the whole's middle and axes, which are the box's
-  BoxCounts count{1, 1, 1};
-  double evidence = 0;  ///< see VerificationTerms::rows
-  Compared compared;
-  double logit = 0;
-
-  int boxes() const { return count[0] * count[1] * count[2]; }
-  bool is_alone() const { return boxes() == 1; }
-};
-
-/// All counts of one layer of several boxes, however it lies.
-const std::vector<BoxCounts>& pack_shapes() {
-  static const std::vector<BoxCounts> shapes = [] {
-    std::vector<BoxCounts> all;
-    for (int z = 1; z <= kMostInARow; ++z) {
-      for (int y = 1; y <= kMostInARow; ++y) {
-        for (int x = 1; x <= kMostInARow; ++x) {
-          const int boxes = x * y * z;
-          if (std::min({x, y, z}) == 1 && boxes > 1 && boxes <= kMostBoxes)
-            all.push_back({x, y, z});
-        }
-      }
-    }
-    return all;
-  }();
-  return shapes;
-}
-
 std::int32_t shape_of(const BoxCounts& count) {
   const std::vector<BoxCounts>& shapes = pack_shapes();
   return static_cast<std::int32_t>(std::find(shapes.begin(), shapes.end(), count) - shapes.begin());
-}
-
-Vec3d axis_of(const Rigid3d& pose, int axis) {
-  const Mat3d& r = pose.rotation;
-  switch (axis) {
-    case 0:
-      return {r.row[0].x, r.row[1].x, r.row[2].x};
-    case 1:
-      return {r.row[0].y, r.row[1].y, r.row[2].y};
-    default:
-      return {r.row[0].z, r.row[1].z, r.row[2].z};
-  }
-}
-
-double size_of(const Cuboid& box, int axis) { return box.size_m[static_cast<std::size_t>(axis)]; }
-
-/// camera_from_object of each box of a pack.
-std::vector<Rigid3d> members_of(const Pack& pack, const Cuboid& box) {
-  const Rigid3d box_from_object = inverse(box.object_from_box);
-  const auto place = [&](int i, std::size_t axis) {
-    return (i - 0.5 * (pack.count[axis] - 1)) * box.size_m[axis];
-  };
-  std::vector<Rigid3d> all;
-  for (int z = 0; z < pack.count[2]; ++z) {
-    for (int y = 0; y < pack.count[1]; ++y) {
-      for (int x = 0; x < pack.count[0]; ++x) {
-        Rigid3d pack_from_box;
-        pack_from_box.translation = {place(x, 0), place(y, 1), place(z, 2)};
-        all.push_back(pack.camera_from_pack * pack_from_box * box_from_object);
-      }
-    }
-  }
-  return all;
-}
-
-/// How boxes may stand along one side of a face: how many, where their middle is, and how much it
-/// speaks for them that whole boxes end where the surface does.
-struct Row {
-  int count = 1;
-  double middle_m = 0;
-  double evidence = -1;
-};
-
-std::vector<Row> rows_between(const FaceEnd& low, const FaceEnd& high, double size_m) {
-  constexpr double kMisfit = 0.12, kLeastMisfit_m = 0.006;  // that whole boxes may be off
-  constexpr double kGrain_m =
-      0.010;  // of what an end may be: a box is a chance of this in its size
-  constexpr double kChance = 2, kHidden = 0.7;
-  constexpr double kLeastSeen = 0.8;  // of a box whose other end is not seen
-  const double length_m = low.at_m + high.at_m;
-  std::vector<Row> rows;
-  if (low.is_seen && high.is_seen) {
-    const int count = static_cast<int>(std::lround(length_m / size_m));
-    const double misfit_m = std::abs(length_m - count * size_m);
-    if (count >= 1 && count <= kMostInARow &&
-        misfit_m < std::max(kMisfit * size_m, kLeastMisfit_m)) {
-      const int hidden = (low.is_hidden ? 1 : 0) + (high.is_hidden ? 1 : 0);
-      rows.push_back({count, 0.5 * (high.at_m - low.at_m),
-                      std::log(size_m / kGrain_m) - kChance - kHidden * hidden});
-      return rows;
-    }
-  }
-  if (length_m < kLeastSeen * size_m) return rows;
-  if (low.is_seen) rows.push_back({1, 0.5 * size_m - low.at_m});
-  if (high.is_seen) rows.push_back({1, high.at_m - 0.5 * size_m});
-  return rows;
-}
-
-bool is_same(const Pack& a, const Pack& b, double distance_m) {
-  if (a.count != b.count) return false;
-  if (norm(a.camera_from_pack.translation - b.camera_from_pack.translation) > distance_m) {
-    return false;
-  }
-  for (int axis = 0; axis < 3; ++axis) {
-    if (std::abs(dot(axis_of(a.camera_from_pack, axis), axis_of(b.camera_from_pack, axis))) <
-        std::cos(static_cast<double>(kTwinAngle_rad))) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/// The pack with the box's last axis along the face's normal and the two others along its sides.
-Pack pack_on(const Face& face, const Cuboid& box, const std::array<int, 3>& axes, const Row& a,
-             const Row& b) {
-  const auto [first, second, up] = axes;
-  Vec3d columns[3];
-  columns[first] = face.along[0];
-  columns[second] = face.along[1];
-  // Right-handed, whichever way the normal's axis points.
-  const bool even = (first + 1) % 3 == second;
-  columns[up] = cross(face.along[0], face.along[1]) * (even ? 1.0 : -1.0);
-  Pack pack;
-  pack.object = face.object;
-  pack.camera_from_pack.rotation = transpose(Mat3d{{columns[0], columns[1], columns[2]}});
-  pack.camera_from_pack.translation = face.middle + face.along[0] * a.middle_m +
-                                      face.along[1] * b.middle_m -
-                                      face.normal * (0.5 * size_of(box, up));
-  pack.count[static_cast<std::size_t>(first)] = a.count;
-  pack.count[static_cast<std::size_t>(second)] = b.count;
-  pack.evidence = a.evidence + b.evidence;
-  return pack;
-}
-
-/// Every pack that fills the measured surface that a face lies on, however its boxes lie.
-void fill_face(const Face& face, const FaceEnds& ends, const Model& model,
-               std::vector<Pack>& packs) {
-  const auto twin_m = static_cast<double>(kTwinShare * model.diameter_m);
-  std::array<int, 3> axes{0, 1, 2};
-  do {
-    for (const Row& a : rows_between(ends.of[0][0], ends.of[0][1], size_of(*model.box, axes[0]))) {
-      for (const Row& b :
-           rows_between(ends.of[1][0], ends.of[1][1], size_of(*model.box, axes[1]))) {
-        if (a.count * b.count > kMostBoxes) continue;
-        Pack pack = pack_on(face, *model.box, axes, a, b);
-        const auto known = [&](const Pack& other) { return is_same(pack, other, twin_m); };
-        if (std::none_of(packs.begin(), packs.end(), known)) packs.push_back(std::move(pack));
-      }
-    }
-  } while (std::next_permutation(axes.begin(), axes.end()));
-}
-
-/// The faces that a box in a pose shows.
-void add_faces(const Model& model, const ObjectPose& at, std::vector<Face>& faces) {
-  const Cuboid& box = *model.box;
-  const Rigid3d pose = at.camera_from_object * box.object_from_box;
-  for (int axis = 0; axis < 3; ++axis) {
-    const Vec3d outward = axis_of(pose, axis);
-    Face face;
-    face.normal = dot(outward, pose.translation) < 0 ? outward : -outward;
-    face.middle = pose.translation + face.normal * (0.5 * size_of(box, axis));
-    if (!(-dot(face.normal, face.middle) > kLeastFacing * norm(face.middle))) continue;
-    for (int side = 0; side < 2; ++side) {
-      const int along = (axis + 1 + side) % 3;
-      face.along[side] = axis_of(pose, along);
-      face.length_m[side] = size_of(box, along);
-    }
-    face.most_m = kMostInARow * *std::max_element(box.size_m.begin(), box.size_m.end());
-    face.diameter_m = model.diameter_m;
-    face.object = at.object_index;
-    faces.push_back(face);
-  }
 }
 
 /// Packs of one frame on their way to being told.
@@ -310,36 +134,44 @@ struct PackSearch {
     return result;
   }
 
-  bool is_mostly_same(const Explanation& a, const Explanation& b) const {
+  /// Whether one of them is part of the other, or nearly so.
+  bool agree(const Explanation& a, const Explanation& b) const {
     if (a.found.object_index != b.found.object_index) return false;
     const Model& model = models[static_cast<std::size_t>(a.found.object_index)];
-    const auto known = std::count_if(a.members.begin(), a.members.end(), [&](const auto& x) {
-      return std::any_of(b.members.begin(), b.members.end(), [&](const auto& y) {
-        return is_same_pose(model, cast<float>(x.camera_from_object),
-                            cast<float>(y.camera_from_object), kClusterShare * model.diameter_m,
+    const std::vector<Rigid3d> of_a = poses_of(a), of_b = poses_of(b);
+    const auto known = std::count_if(of_a.begin(), of_a.end(), [&](const Rigid3d& x) {
+      return std::any_of(of_b.begin(), of_b.end(), [&](const Rigid3d& y) {
+        return is_same_pose(model, cast<float>(x), cast<float>(y), kClusterShare * model.diameter_m,
                             kClusterAngle_rad);
       });
     });
-    return 2 * known > std::ssize(a.members);
+    return 2 * known > static_cast<std::ptrdiff_t>(std::min(of_a.size(), of_b.size()));
+  }
+  static std::vector<Rigid3d> poses_of(const Explanation& explanation) {
+    if (explanation.members.empty()) return {explanation.found.camera_from_object};
+    std::vector<Rigid3d> poses;
+    for (const auto& member : explanation.members) poses.push_back(member.camera_from_object);
+    return poses;
   }
 
-  /// Packs that fill the same place in different ways share the probability.
+  /// Packs that fill the same place in different ways doubt each other: each is at most as probable
+  /// as it is beside its strongest rival.
   void doubt_rivals(std::span<const double> logits, std::span<Explanation> packs) const {
     std::vector<char> mine(static_cast<std::size_t>(scene.camera.width) *
                            static_cast<std::size_t>(scene.camera.height));
     std::vector<double> shares(packs.size(), 1);
     for (std::size_t i = 0; i < packs.size(); ++i) {
       const Explanation& pack = packs[i];
+      if (pack.members.empty()) continue;
       for (const std::int32_t pixel : pack.pixels) mine[static_cast<std::size_t>(pixel)] = 1;
       for (std::size_t k = 0; k < packs.size(); ++k) {
         const double share = 1 / (1 + std::exp(logits[k] - logits[i]));
-        if (k == i || packs[i].members.empty() || share >= shares[i]) continue;
+        if (k == i || share >= shares[i]) continue;
         const auto common =
             std::count_if(packs[k].pixels.begin(), packs[k].pixels.end(),
                           [&](std::int32_t at) { return mine[static_cast<std::size_t>(at)] != 0; });
         const auto least = std::min(pack.pixels.size(), packs[k].pixels.size());
-        if (2 * static_cast<std::size_t>(common) < least || is_mostly_same(pack, packs[k]))
-          continue;
+        if (2 * static_cast<std::size_t>(common) < least || agree(pack, packs[k])) continue;
         shares[i] = share;
       }
       for (const std::int32_t pixel : pack.pixels) mine[static_cast<std::size_t>(pixel)] = 0;

@@ -9,9 +9,6 @@
 
 namespace sextant::detail::recognizer {
 
-/// How many boxes stand along each axis of theirs.
-using BoxCounts = std::array<int, 3>;
-
 /// Packs of the objects that are boxes, as bodies whose numbers follow those of the objects.
 struct PackBodies {
   std::vector<ModelView> views;
@@ -21,7 +18,7 @@ struct PackBodies {
 PackBodies make_pack_bodies(std::span<const Model> models);
 
 /// Adds the packs that fill measured faces about poses of boxes to a pool of explanations. `first`
-/// is that of PackBodies. Packs that fill the same place in different ways share their probability.
+/// is that of PackBodies. Packs that fill the same place in different ways doubt each other.
 void add_packs(std::span<const Model> models, std::span<const std::int32_t> first,
                std::span<const ObjectPose> poses, const SceneFrame& scene, float accept,
                BodyVerifier& verifier, std::vector<Explanation>& pool);

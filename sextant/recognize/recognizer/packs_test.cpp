@@ -6,6 +6,7 @@
 #include "sextant/descriptor/point_samples.h"
 #include "sextant/recognize/recognizer/cuboid.h"
 #include "sextant/recognize/recognizer/faces.h"
+#include "sextant/recognize/recognizer/select.h"
 #include "sextant/render/rasterize.h"
 #include "sextant/synth/catalogue.h"
 #include "sextant/synth/sensor_noise.h"
@@ -54,6 +55,18 @@ TEST(Cuboid, OtherBodiesAreNone) {
     EXPECT_FALSE(cuboid_of(make_object(name))) << name;
   }
   EXPECT_FALSE(cuboid_of({}));
+  // An angle of two plates has its surface on the faces of its box, and covers little of them.
+  TriangleMesh angle = moved(box_mesh({0.1, 0.1, 0.002}), {Mat3d::identity(), {0, 0, 0.051}});
+  const TriangleMesh plate = moved(box_mesh({0.002, 0.1, 0.1}), {Mat3d::identity(), {0.049, 0, 0}});
+  EXPECT_TRUE(cuboid_of(box_mesh({0.1, 0.1, 0.002})));
+  std::vector<Vec3f> points(angle.vertices.points.host().begin(),
+                            angle.vertices.points.host().end());
+  std::vector<Vec3i> triangles(angle.triangles.host().begin(), angle.triangles.host().end());
+  for (const Vec3f& p : plate.vertices.points.host()) points.push_back(p);
+  for (const Vec3i& t : plate.triangles.host()) triangles.push_back({t.x + 8, t.y + 8, t.z + 8});
+  angle.vertices.points = copy(Context::cpu(), points);
+  angle.triangles = copy(Context::cpu(), triangles);
+  EXPECT_FALSE(cuboid_of(angle));
   EXPECT_FALSE(cuboid_of(box_mesh({0.1, 0.1, 0})));
 }
 
@@ -109,28 +122,26 @@ struct Shelf {
                                sensor_noise(SensorModel::kKinect), seed);
   }
 
-  /// How many of the boxes are found within 8 mm and 6°, each once.
+  /// Whether a pose is one of a box, or one that looks the same.
+  bool is_right(const Rigid3d& pose, const Rigid3d& true_pose) const {
+    std::vector<Rigid3d> same{{}};
+    for (const Rigid3d& turn : object.shape_symmetries.discrete) same.push_back(turn);
+    return std::any_of(same.begin(), same.end(), [&](const Rigid3d& motion) {
+      const Rigid3d left = inverse(true_pose) * (pose * motion);
+      return rotation_angle(left.rotation) < 0.1 && norm(left.translation) < 0.012;
+    });
+  }
+  /// How many of the boxes are found, each once.
   int right(const Recognition& found) const {
     std::vector<char> taken(truth.size());
-    int count = 0;
     for (const Detection& d : found.detections) {
       for (std::size_t i = 0; i < truth.size(); ++i) {
-        if (taken[i] || norm(d.camera_from_object.translation - truth[i].translation) > 0.008)
-          continue;
-        double angle = 9;
-        for (std::size_t s = 0; s <= object.shape_symmetries.discrete.size(); ++s) {
-          const Mat3d turn =
-              s == 0 ? Mat3d::identity() : object.shape_symmetries.discrete[s - 1].rotation;
-          angle = std::min(angle, rotation_angle(transpose(d.camera_from_object.rotation * turn) *
-                                                 truth[i].rotation));
-        }
-        if (angle > 0.1) continue;
+        if (taken[i] || !is_right(d.camera_from_object, truth[i])) continue;
         taken[i] = 1;
-        ++count;
         break;
       }
     }
-    return count;
+    return static_cast<int>(std::count(taken.begin(), taken.end(), 1));
   }
 };
 
@@ -155,6 +166,68 @@ TEST(Packs, BoxesSideBySideAreToldOneByOne) {
       for (int k = 0; k < 6; ++k) EXPECT_GT(d.covariance[static_cast<std::size_t>(7 * k)], 0);
     }
   }
+}
+
+TEST(Packs, FramesOfObjectsMayDifferFromThoseOfTheirBoxes) {
+  Shelf shelf(3, 2, testing::seed_of_test());
+  const Rigid3d object_from_box{exp_rotation(Vec3d{0.5, -0.2, 0.9}), {0.04, -0.03, 0.02}};
+  shelf.object.mesh = moved(shelf.object.mesh, object_from_box);
+  for (Rigid3d& turn : shelf.object.shape_symmetries.discrete) {
+    turn = object_from_box * turn * inverse(object_from_box);
+  }
+  for (Rigid3d& pose : shelf.truth) pose = pose * inverse(object_from_box);
+  const Recognizer recognizer(Context::cpu(), std::span(&shelf.object, 1));
+  const Recognition found = recognizer.recognize(shelf.depth_m, shelf.camera);
+  EXPECT_EQ(shelf.right(found), 6);
+  EXPECT_EQ(found.detections.size(), 6u);
+}
+
+TEST(Packs, WhatHasNoHalfTurnsHasNone) {
+  Shelf shelf(3, 2, testing::seed_of_test());
+  shelf.object.shape_symmetries.discrete.pop_back();
+  const Recognizer recognizer(Context::cpu(), std::span(&shelf.object, 1));
+  for (const Detection& d : recognizer.recognize(shelf.depth_m, shelf.camera).detections) {
+    EXPECT_EQ(d.terms.boxes, 0);
+  }
+}
+
+/// Pixels of a row of an image, from one place to another.
+std::vector<std::int32_t> pixels_between(std::int32_t first, std::int32_t last) {
+  std::vector<std::int32_t> pixels;
+  for (std::int32_t i = first; i < last; ++i) pixels.push_back(i);
+  return pixels;
+}
+
+TEST(Packs, ABoxIsToldOnce) {
+  SceneFrame scene;
+  scene.camera = {100, 10, 100, 100, 50, 5, {}};
+  scene.given_width = 100;
+  Explanation alone, pack, hidden;
+  alone.found.object_index = pack.found.object_index = hidden.found.object_index = 0;
+  alone.found.score = 0.9;
+  alone.pixels = pixels_between(0, 100);
+  pack.found.score = 0.8;
+  pack.pixels = pixels_between(0, 300);
+  for (int box = 0; box < 3; ++box) {
+    Explanation::Member member;
+    member.camera_from_object.translation.x = box;
+    member.terms.supported = 0.9f;
+    member.pixels = pixels_between(100 * box, 100 * box + 100);
+    pack.members.push_back(member);
+  }
+  hidden.found.score = 0.7;
+  hidden.pixels = pixels_between(600, 700);
+  hidden.members.resize(2);
+  Recognition recognition;
+  select(scene, 0.5f, {alone, pack, hidden}, recognition);
+  // The pack's first box is the one that was found alone.
+  ASSERT_EQ(recognition.detections.size(), 3u);
+  EXPECT_EQ(recognition.detections[1].camera_from_object.translation.x, 1);
+  EXPECT_EQ(recognition.detections[2].camera_from_object.translation.x, 2);
+  EXPECT_EQ(recognition.detections[2].pixels, pixels_between(200, 300));
+  ASSERT_EQ(recognition.rejected.size(), 1u);
+  EXPECT_EQ(recognition.rejected[0].reason,
+            "none of its boxes is seen that no better pose explains");
 }
 
 TEST(Packs, ABoxAloneIsNoPack) {

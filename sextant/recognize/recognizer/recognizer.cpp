@@ -288,7 +288,8 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
       pool[sure[i]].pixels = std::move(compared[i].pixels);
     clock.stop("verify");
   }
-  add_packs(models, state_->first_pack, boxes, scene, state_->options.accept, verifier, pool);
+  if (recognition.complete)
+    add_packs(models, state_->first_pack, boxes, scene, state_->options.accept, verifier, pool);
   clock.stop("packs");
   select(scene, state_->options.accept, std::move(pool), recognition);
   report(progress, static_cast<std::int64_t>(models.size()),

@@ -79,60 +79,100 @@ Detection rejection(const Model& model, const VerifiedPose& verified) {
 
 namespace {
 
-/// What is chosen of a pool.
-struct Choice {
-  std::vector<std::size_t> chosen;    ///< from the highest score down
-  std::vector<std::int32_t> instead;  ///< of each entry: a chosen one that explains the same, or -1
-  std::vector<std::size_t> order;     ///< all from the highest score down
+/// An entry of a pool that is chosen.
+struct Chosen {
+  std::size_t at = 0;
+  std::vector<std::size_t> members;  ///< of a pack, those that are told
+  std::int64_t count() const { return members.empty() ? 1 : std::ssize(members); }
 };
 
-std::size_t image_size(const SceneFrame& scene) {
-  return static_cast<std::size_t>(scene.camera.width) *
-         static_cast<std::size_t>(scene.camera.height);
+struct Choice {
+  std::vector<Chosen> chosen;        ///< from the highest score down
+  std::vector<std::string> instead;  ///< of each entry: why it is not chosen though it is sure
+  std::vector<std::size_t> order;    ///< all from the highest score down
+};
+
+/// Who explains which pixel of the scene frame.
+class Owners {
+ public:
+  explicit Owners(const SceneFrame& scene)
+      : of_(static_cast<std::size_t>(scene.camera.width) *
+                static_cast<std::size_t>(scene.camera.height),
+            -1) {}
+
+  /// Whether most of the pixels are explained; then `by` is one who does.
+  bool explain(const std::vector<std::int32_t>& pixels, std::int32_t& by) const {
+    std::size_t taken = 0;
+    for (const std::int32_t pixel : pixels) {
+      const std::int32_t who = of_[static_cast<std::size_t>(pixel)];
+      if (who < 0) continue;
+      ++taken;
+      by = who;
+    }
+    return static_cast<double>(taken) > kOverlap * static_cast<double>(pixels.size());
+  }
+  /// Those of the pixels that nobody explained before.
+  std::vector<std::int32_t> take(const std::vector<std::int32_t>& pixels, std::size_t who) {
+    std::vector<std::int32_t> own;
+    for (const std::int32_t pixel : pixels) {
+      std::int32_t& owner = of_[static_cast<std::size_t>(pixel)];
+      if (owner >= 0) continue;
+      owner = static_cast<std::int32_t>(who);
+      own.push_back(pixel);
+    }
+    return own;
+  }
+
+ private:
+  std::vector<std::int32_t> of_;
+};
+
+/// The boxes of a pack that are seen and that nothing chosen before explains.
+std::vector<std::size_t> free_members(const Explanation& pack, const Owners& owners) {
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < pack.members.size(); ++i) {
+    const Explanation::Member& member = pack.members[i];
+    std::int32_t by = -1;
+    if (member.terms.supported < kLeastOfMember || owners.explain(member.pixels, by)) continue;
+    members.push_back(i);
+  }
+  return members;
 }
 
 Choice choose(const SceneFrame& scene, double accept, std::span<const Explanation> pool) {
   Choice choice;
-  choice.instead.assign(pool.size(), -1);
+  choice.instead.resize(pool.size());
   choice.order.resize(pool.size());
   std::iota(choice.order.begin(), choice.order.end(), std::size_t{0});
   std::stable_sort(choice.order.begin(), choice.order.end(), [&](std::size_t a, std::size_t b) {
     return pool[a].found.score > pool[b].found.score;
   });
-  std::vector<std::int32_t> owner(image_size(scene), -1);
+  Owners owners(scene);
   for (const std::size_t at : choice.order) {
-    if (!(pool[at].found.score >= accept)) break;
-    std::size_t taken = 0;
+    const Explanation& entry = pool[at];
+    if (!(entry.found.score >= accept)) break;
     std::int32_t by = -1;
-    for (const std::int32_t pixel : pool[at].pixels) {
-      const std::int32_t who = owner[static_cast<std::size_t>(pixel)];
-      if (who < 0) continue;
-      ++taken;
-      by = who;
-    }
-    if (static_cast<double>(taken) > kOverlap * static_cast<double>(pool[at].pixels.size())) {
-      choice.instead[at] = by;
+    if (owners.explain(entry.pixels, by)) {
+      choice.instead[at] = "a better pose explains the same pixels: " +
+                           pool[static_cast<std::size_t>(by)].found.object;
       continue;
     }
-    choice.chosen.push_back(at);
-    for (const std::int32_t pixel : pool[at].pixels) {
-      std::int32_t& who = owner[static_cast<std::size_t>(pixel)];
-      if (who < 0) who = static_cast<std::int32_t>(at);
+    Chosen chosen{at, free_members(entry, owners)};
+    if (chosen.members.empty() && !entry.members.empty()) {
+      choice.instead[at] = "none of its boxes is seen that no better pose explains";
+      continue;
     }
+    owners.take(entry.pixels, at);
+    choice.chosen.push_back(std::move(chosen));
   }
   return choice;
 }
 
-bool is_seen(const Explanation::Member& member) { return member.terms.supported >= kLeastOfMember; }
-
 /// Raises the scores of objects of which several are chosen; false where there are none.
 bool expect_more(const Choice& choice, double accept, std::span<Explanation> pool) {
   std::map<std::int32_t, std::int64_t> found;
-  for (const std::size_t at : choice.chosen) {
-    const Explanation& entry = pool[at];
-    found[entry.found.object_index] +=
-        entry.members.empty() ? 1
-                              : std::count_if(entry.members.begin(), entry.members.end(), is_seen);
+  for (const Chosen& chosen : choice.chosen) {
+    found[pool[chosen.at].found.object_index] += chosen.count();
   }
   bool several = false;
   for (Explanation& entry : pool) {
@@ -150,23 +190,16 @@ void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool
             Recognition& recognition) {
   Choice choice = choose(scene, accept, pool);
   if (expect_more(choice, static_cast<double>(accept), pool)) choice = choose(scene, accept, pool);
-  std::vector<std::int32_t> owner(image_size(scene), -1);
+  Owners owners(scene);
   const auto add = [&](Detection detection, const std::vector<std::int32_t>& pixels) {
-    std::vector<std::int32_t> own;
-    for (const std::int32_t pixel : pixels) {
-      std::int32_t& who = owner[static_cast<std::size_t>(pixel)];
-      if (who >= 0) continue;
-      who = 0;
-      own.push_back(pixel);
-    }
-    detection.pixels = given_pixels(scene, own);
+    detection.pixels = given_pixels(scene, owners.take(pixels, 0));
     recognition.detections.push_back(std::move(detection));
   };
-  for (const std::size_t at : choice.chosen) {
-    const Explanation& entry = pool[at];
+  for (const Chosen& chosen : choice.chosen) {
+    const Explanation& entry = pool[chosen.at];
     if (entry.members.empty()) add(entry.found, entry.pixels);
-    for (const Explanation::Member& member : entry.members) {
-      if (!is_seen(member)) continue;
+    for (const std::size_t i : chosen.members) {
+      const Explanation::Member& member = entry.members[i];
       Detection detection = entry.found;
       detection.camera_from_object = member.camera_from_object;
       detection.covariance = full_matrix(member.covariance);
@@ -179,9 +212,8 @@ void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool
     Detection& found = pool[at].found;
     if (!(found.score >= static_cast<double>(accept))) {
       found.reason = reason_of(found.terms);
-    } else if (choice.instead[at] >= 0) {
-      found.reason = "a better pose explains the same pixels: " +
-                     pool[static_cast<std::size_t>(choice.instead[at])].found.object;
+    } else if (!choice.instead[at].empty()) {
+      found.reason = choice.instead[at];
     } else {
       continue;
     }
