@@ -192,8 +192,8 @@ struct RecognitionTrace {
 ///
 /// The same bits from run to run and for any number of threads. On CUDA all objects are looked for
 /// together, and device memory is taken for the first frame, and for one that shows more boxes than
-/// all before; normals there differ by 0.01° from the CPU's, so that poses differ by some hundredths
-/// of a millimetre.
+/// all before; normals there differ by 0.01° from the CPU's, so that poses differ by some
+/// hundredths of a millimetre.
 class Recognizer {
  public:
   /// Makes tables and render meshes of the objects, which may go away afterwards. Throws Error for
