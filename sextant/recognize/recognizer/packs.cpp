@@ -150,6 +150,7 @@ struct PackSearch {
   static std::vector<Rigid3d> poses_of(const Explanation& explanation) {
     if (explanation.members.empty()) return {explanation.found.camera_from_object};
     std::vector<Rigid3d> poses;
+    poses.reserve(explanation.members.size());
     for (const auto& member : explanation.members) poses.push_back(member.camera_from_object);
     return poses;
   }
@@ -245,6 +246,7 @@ void add_packs(std::span<const Model> models, std::span<const std::int32_t> firs
   std::vector<Pack> all = search.find(poses);
   if (all.empty()) return;
   std::vector<Pack*> places;
+  places.reserve(all.size());
   for (Pack& pack : all) places.push_back(&pack);
   search.verify(places);
   // Of each object the likeliest are moved, and the likeliest then are told.
