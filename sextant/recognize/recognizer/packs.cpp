@@ -202,6 +202,7 @@ struct PackSearch {
 /// The packs with the highest odds, `most` of each object.
 std::vector<Pack*> likeliest(std::vector<Pack>& packs, std::size_t most) {
   std::vector<Pack*> order;
+  order.reserve(packs.size());
   for (Pack& pack : packs) order.push_back(&pack);
   std::stable_sort(order.begin(), order.end(),
                    [](const Pack* a, const Pack* b) { return a->logit > b->logit; });
