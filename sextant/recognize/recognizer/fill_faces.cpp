@@ -94,7 +94,7 @@ const std::vector<BoxCounts>& pack_shapes() {
       for (int y = 1; y <= kMostInARow; ++y) {
         for (int x = 1; x <= kMostInARow; ++x) {
           const int boxes = x * y * z;
-          if (std::min({x, y, z}) == 1 && boxes > 1 && boxes <= kMostBoxes)
+          if (std::min({x, y, z}) == 1 && boxes >= kLeastBoxes && boxes <= kMostBoxes)
             all.push_back({x, y, z});
         }
       }
@@ -161,7 +161,8 @@ void fill_face(const Face& face, const FaceEnds& ends, const Model& model,
     tried.push_back(sizes);
     for (const Row& a : rows_between(ends.of[0][0], ends.of[0][1], sizes[0])) {
       for (const Row& b : rows_between(ends.of[1][0], ends.of[1][1], sizes[1])) {
-        if (a.count * b.count > kMostBoxes) continue;
+        const int boxes = a.count * b.count;
+        if (boxes > kMostBoxes || (boxes > 1 && boxes < kLeastBoxes)) continue;
         Pack pack = pack_on(face, *model.box, axes, a, b);
         const auto known = [&](const Pack& other) { return is_same(pack, other, twin_m); };
         if (std::none_of(packs.begin(), packs.end(), known)) packs.push_back(std::move(pack));

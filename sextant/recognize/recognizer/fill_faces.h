@@ -11,6 +11,8 @@
 namespace sextant::detail::recognizer {
 
 inline constexpr int kMostInARow = 8;
+/// Of a pack: two boxes are as likely one of another kind, which many tables hold.
+inline constexpr int kLeastBoxes = 3;
 inline constexpr int kMostBoxes = 30;
 
 /// How many boxes stand along each axis of theirs.
@@ -29,7 +31,7 @@ struct Pack {
   bool is_alone() const { return boxes() == 1; }
 };
 
-/// All counts of one layer of several boxes, however it lies.
+/// All counts of one layer of boxes, however it lies.
 const std::vector<BoxCounts>& pack_shapes();
 
 /// camera_from_object of each box of a pack.
