@@ -35,4 +35,8 @@ LearnedLookalikes find_lookalikes(const Context& context, const LearnedObject& o
                                   std::span<const ClutterFrame> clutter,
                                   const LearnProgress& progress = {});
 
+/// Whether the recogniser understands these lookalikes: those of another version tell it nothing,
+/// and it accepts the object with the doubt of one that has none.
+bool are_understood(const LearnedLookalikes& lookalikes);
+
 }  // namespace sextant

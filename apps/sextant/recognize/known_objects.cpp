@@ -8,6 +8,7 @@
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/progress_bar.h"
 #include "sextant/core/error.h"
+#include "sextant/recognize/lookalikes.h"
 
 namespace sextant::app {
 
@@ -22,6 +23,18 @@ std::string names_of(const std::vector<ObjectEntry>& entries) {
   }
   if (entries.size() > kMost) names += " and " + std::to_string(entries.size() - kMost) + " more";
   return names;
+}
+
+/// Says when lookalikes were learned by another version.
+void doubt_lookalikes(const std::string& library, const std::vector<LearnedObject>& objects) {
+  const auto foreign = std::count_if(objects.begin(), objects.end(), [](const LearnedObject& o) {
+    return !o.lookalikes.terms.empty() && !are_understood(o.lookalikes);
+  });
+  if (foreign == 0) return;
+  note(
+      fmt::format("sextant: {}: what passes for {} of its objects was learned by another version "
+                  "and is not used; 'sextant learn --replace' learns them anew",
+                  library, foreign));
 }
 
 }  // namespace
@@ -69,12 +82,14 @@ std::vector<LearnedObject> load_known_objects(const Context& context, const std:
       objects.push_back(std::move(object));
     };
     file.load_all(context, parts, visitor, bar.callback());
+    doubt_lookalikes(library, objects);
     return objects;
   }
   for (const ObjectEntry& entry : entries) {
     if (!is_wanted(entry)) continue;
     objects.push_back(file.load(entry.name, parts));
   }
+  doubt_lookalikes(library, objects);
   return objects;
 }
 

@@ -156,4 +156,8 @@ LearnedLookalikes find_lookalikes(const Context& context, const LearnedObject& o
   return result;
 }
 
+bool are_understood(const LearnedLookalikes& lookalikes) {
+  return lookalikes.length == detail::recognizer::kTerms;
+}
+
 }  // namespace sextant

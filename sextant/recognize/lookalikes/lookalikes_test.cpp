@@ -67,6 +67,7 @@ TEST(Lookalikes, PlainBoxesHaveMoreThanOddShapes) {
   const LearnedLookalikes box = find_lookalikes(context, object_named("tea_box"), clutter());
   const LearnedLookalikes mask = find_lookalikes(context, object_named("mask"), clutter());
   EXPECT_EQ(box.length, kTerms);
+  EXPECT_TRUE(are_understood(box));
   EXPECT_EQ(box.terms.size(), std::int64_t{kFrames} * box.frame_poses * kTerms);
   EXPECT_GT(lookalike_level(box, LookalikesOf::kObject),
             lookalike_level(mask, LookalikesOf::kObject) + 1);
@@ -76,6 +77,7 @@ TEST(Lookalikes, OfAnotherVersionTellNothing) {
   LearnedLookalikes other;
   EXPECT_EQ(lookalike_level(other, LookalikesOf::kObject), kUsualLevel);
   other.length = kTerms + 1;
+  EXPECT_FALSE(are_understood(other));
   other.frame_poses = 1;
   other.terms = Buffer<float>(Context::cpu(), other.length);
   EXPECT_EQ(lookalike_level(other, LookalikesOf::kObject), kUsualLevel);
