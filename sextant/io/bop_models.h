@@ -30,8 +30,12 @@ std::vector<BopModel> read_bop_models(const std::filesystem::path& path);
 std::vector<BopModel> bop_models_from_json(const nlohmann::json& document, const std::string& name);
 std::vector<BopModel> bop_models_from_yaml(std::string_view text, const std::string& name);
 
-/// Where the mesh of an object lies beside its models_info.json: FOLDER/obj_000001.ply, in
-/// millimetres.
+/// Where a folder of models says what they are: its models_info.json, or models_info.yml where it
+/// has that one alone.
+std::filesystem::path bop_models_info(const std::filesystem::path& folder);
+
+/// Where the mesh of an object lies beside that file, in millimetres: FOLDER/obj_000001.ply, or
+/// obj_01.ply where there is that one alone, as in older data sets.
 std::filesystem::path bop_mesh_file(const std::filesystem::path& folder, int id);
 
 /// What is to be said of an object with these vertices, in metres on the host; a diameter that is

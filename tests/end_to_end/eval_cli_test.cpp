@@ -88,6 +88,15 @@ TEST_F(EvalCli, JudgesResultsAndGoesOnWhereItStopped) {
   EXPECT_EQ(nlohmann::json::parse(loose.out).at("evaluation").at("all").at("right"), 2);
 }
 
+TEST_F(EvalCli, ReadsModelsOfOlderSets) {
+  fs::rename(folder_ / "set/models/obj_000004.ply", folder_ / "set/models/obj_04.ply");
+  fs::remove(folder_ / "set/models/models_info.json");
+  std::ofstream(folder_ / "set/models/models_info.yml") << "4: {diameter: 100.0}\n";
+  const testing::Outcome outcome = run("eval set --results ours.csv --out old --json --tiles 0");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out).at("evaluation").at("all").at("right"), 1);
+}
+
 TEST_F(EvalCli, JudgesPartOfASetAndByTheTruthRefinedOnDepth) {
   // Two of the three images, spread evenly: the first and the second; results for the others are
   // left out.

@@ -31,10 +31,11 @@ void require_same_size(const fs::path& info, const fs::path& file, const BopMode
 std::vector<EvaluatedModel> read_set_models(const fs::path& set) {
   const fs::path folder = fs::exists(set / "models_eval") ? set / "models_eval" : set / "models";
   std::vector<EvaluatedModel> models;
-  for (const BopModel& model : read_bop_models(folder / "models_info.json")) {
+  const fs::path info = bop_models_info(folder);
+  for (const BopModel& model : read_bop_models(info)) {
     const fs::path file = bop_mesh_file(folder, model.id);
     TriangleMesh mesh = read_ply(file, {.unit_m = 0.001});
-    require_same_size(folder / "models_info.json", file, model, mesh);
+    require_same_size(info, file, model, mesh);
     models.push_back(
         make_evaluated_model(model.id, std::move(mesh), model.symmetries, model.diameter_m));
   }

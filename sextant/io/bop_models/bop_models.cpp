@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "sextant/core/error.h"
@@ -198,8 +199,23 @@ std::vector<BopModel> read_bop_models(const std::filesystem::path& path) {
                  : bop_models_from_yaml(text, path.string());
 }
 
+namespace {
+
+/// The first path, unless only the second is there.
+std::filesystem::path either(std::filesystem::path first, std::filesystem::path second) {
+  return !std::filesystem::exists(first) && std::filesystem::exists(second) ? second : first;
+}
+
+}  // namespace
+
+std::filesystem::path bop_models_info(const std::filesystem::path& folder) {
+  return either(folder / "models_info.json", folder / "models_info.yml");
+}
+
 std::filesystem::path bop_mesh_file(const std::filesystem::path& folder, int id) {
-  return folder / ("obj_" + bop_name(id) + ".ply");
+  char of_two_digits[32];
+  std::snprintf(of_two_digits, sizeof of_two_digits, "obj_%02d.ply", id);
+  return either(folder / ("obj_" + bop_name(id) + ".ply"), folder / of_two_digits);
 }
 
 BopModel make_bop_model(int id, View<const Vec3f> points, const Symmetries& symmetries,
