@@ -155,7 +155,7 @@ struct StepTime {
 
 struct Recognition {
   std::vector<Detection> detections;  ///< from the highest score down
-  std::vector<Detection> rejected;    ///< likewise, at most 50 of an object and 50 of its packs
+  std::vector<Detection> rejected;    ///< likewise, at most 150 of an object and 150 of its packs
   std::vector<StepTime> times;
   bool complete = true;  ///< false where the time was over before every object was looked for
 };

@@ -17,6 +17,7 @@
 #include "sextant/io/json_file.h"
 #include "sextant/io/png.h"
 #include "sextant/library/library.h"
+#include "sextant/recognize/recognizer.h"
 #include "sextant/render/rasterize.h"
 #include "sextant/synth/catalogue.h"
 #include "tests/end_to_end/command_line.h"
@@ -41,8 +42,12 @@ LearnedObject learned(int number) {
   object.diameter_m = samples.diameter_m;
   object.samples = {samples.leaf_m, std::move(samples.samples.points),
                     std::move(samples.samples.normals)};
-  // Of another version: they tell nothing, but the object counts as learned with clutter.
-  object.lookalikes = {1, 1, copy(Context::cpu(), std::vector<float>(1))};
+  // Of a frame where nothing was: they tell nothing, but the object counts as learned with clutter.
+  int terms = 0;
+  const VerificationTerms none;
+  for_each_term(none, [&](const char*, float) { ++terms; });
+  const std::vector<float> nothing(static_cast<std::size_t>(terms), NAN);
+  object.lookalikes = {terms, 1, copy(Context::cpu(), nothing)};
   return object;
 }
 
@@ -257,6 +262,21 @@ TEST_F(RecognizeCli, DoubtsObjectsThatWereLearnedWithoutClutter) {
   const Outcome outcome = recognize("depth.png --camera camera.json");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(testing::mentions(outcome.err, "1 of its objects were learned without clutter"));
+}
+
+TEST_F(RecognizeCli, SaysWhenLookalikesAreOfAnotherVersion) {
+  LearnedObject older = learned(0);
+  older.lookalikes = {1, 1, copy(Context::cpu(), std::vector<float>(1))};
+  Library(folder_ / "objects.sxt").put(older);
+  const auto is_told = [&](const std::string& options) {
+    const Outcome outcome = recognize("depth.png --camera camera.json" + options);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return testing::mentions(outcome.err,
+                             "what passes for 1 of its objects was learned by another");
+  };
+  EXPECT_TRUE(is_told(""));
+  EXPECT_TRUE(is_told(std::string(" --only ") + kNames[0]));
+  EXPECT_FALSE(is_told(std::string(" --only ") + kNames[1]));
 }
 
 TEST_F(RecognizeCli, FoldersOfFrames) {
