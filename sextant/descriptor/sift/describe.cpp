@@ -97,7 +97,7 @@ struct DescribeWindow {
       for (int u = first; u < end; u += kRun) {
         count =
             collect<Pack>(v, u, end - u, static_cast<float>(u) - center_u, down, cosine, sine,
-                          near_v[v - row + radius], near_u + u - column + radius, samples, count);
+                          near_v[v - row + radius], near_u + (u - column + radius), samples, count);
       }
       if (count > kSamples - kLongestRow - kRun || v + 1 == end_row) {
         add<FloatLanes<kDirections, Set>>(samples, count, cells);

@@ -43,7 +43,8 @@ struct VoteForAngles {
         const Gradient<Pack> gradient = gradient_at<Pack>(image, v, u);
         const Pack bin = gradient.turns * Pack(static_cast<float>(kAngleBins)) + Pack(0.5f);
         convert<std::int32_t>(bin).store(bins);
-        (gradient.length * row_weight * Pack::load(near_u + u - at.column + radius)).store(weights);
+        (gradient.length * row_weight * Pack::load(near_u + (u - at.column + radius)))
+            .store(weights);
         const int count = std::min(kRun, end - u);
         for (int i = 0; i < count; ++i) sums[i % 2][bins[i]] += weights[i];
       }
