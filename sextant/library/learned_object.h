@@ -61,7 +61,7 @@ struct LearnedAppearance {
 /// though it was not there: how easily other things pass for it.
 struct LearnedLookalikes {
   int length = 0;       ///< numbers of a pose
-  int frame_poses = 0;  ///< poses of a frame, the best first
+  int frame_poses = 0;  ///< poses of a frame: the best of the object, then of packs of it
   Buffer<float> terms;  ///< frames × frame_poses × length; NaN where a frame has fewer poses
 };
 

@@ -16,6 +16,7 @@ using detail::recognizer::kTerms;
 using detail::recognizer::kUsualLevel;
 using detail::recognizer::lookalike_level;
 using detail::recognizer::LookalikesOf;
+using detail::recognizer::shape_logit;
 
 constexpr int kFrames = 6;
 
@@ -81,6 +82,31 @@ TEST(Lookalikes, OfAnotherVersionTellNothing) {
   other.frame_poses = 1;
   other.terms = Buffer<float>(Context::cpu(), other.length);
   EXPECT_EQ(lookalike_level(other, LookalikesOf::kObject), kUsualLevel);
+}
+
+// What passes for packs of an object says nothing of the object alone, and the reverse.
+TEST(Lookalikes, OfPacksAreThoseOfPacks) {
+  constexpr int kPoses = 2;
+  LearnedLookalikes both;
+  both.length = kTerms;
+  both.frame_poses = kPoses;
+  both.terms = Buffer<float>(Context::cpu(), std::int64_t{kFrames} * kPoses * kTerms);
+  VerificationTerms vague, good;
+  vague.pixels = good.pixels = 1000;
+  good.supported = good.normals = good.confirmed = 0.9f;
+  good.extent = 0.5f;
+  vague.boxes = 4;
+  const double alone = shape_logit(good), packs = shape_logit(vague);
+  const auto bounded = [](double logit) { return std::clamp(logit, -9.0, 6.0); };
+  ASSERT_GT(bounded(alone), bounded(packs));
+  float* next = both.terms.host().data();
+  for (int frame = 0; frame < kFrames; ++frame) {
+    for (const VerificationTerms& terms : {good, vague}) {
+      for_each_term(terms, [&](const char*, float value) { *next++ = value; });
+    }
+  }
+  EXPECT_EQ(lookalike_level(both, LookalikesOf::kObject), bounded(alone));
+  EXPECT_EQ(lookalike_level(both, LookalikesOf::kPacks), bounded(packs));
 }
 
 TEST(Lookalikes, OfWhatIsTooSmallToBeSeenTellNothing) {

@@ -61,7 +61,7 @@ inline constexpr int kTerms = [] {
   return count;
 }();
 
-/// How much more a pack of many boxes tells than one of two, which fills faces by chance more
+/// How much more a pack of many boxes tells than one of few, which fills faces by chance more
 /// often.
 SEXTANT_HD inline double pack_bonus(double boxes) {
   constexpr double kOfMore = 0.7;

@@ -78,8 +78,7 @@ struct CompareSums {
   std::int32_t agreeing = 0;
   std::int32_t outline[static_cast<int>(OutlineState::kStates)] = {};
   std::int32_t edges = 0, seams = 0;
-  std::int32_t borders =
-      0;  ///< between cells where the measured surface is the object's and others
+  std::int32_t borders = 0;  ///< of the cells where the measured surface is the object's
   double squares = 0, area_m_sq = 0, edge_offsets = 0, edge_distances_m = 0;
   SimplerSums simpler;
   PoseEquations<double> equations;

@@ -230,6 +230,33 @@ TEST(Packs, ABoxIsToldOnce) {
             "none of its boxes is seen that no better pose explains");
 }
 
+// Two of an object make a third likelier; one alone does not, nor two of another.
+TEST(Packs, OfWhatIsThereTwiceMoreIsExpected) {
+  SceneFrame scene;
+  scene.camera = {100, 10, 100, 100, 50, 5, {}};
+  scene.given_width = 100;
+  const auto pose = [](std::int32_t object, double score, std::int32_t first) {
+    Explanation explanation;
+    explanation.found.object_index = object;
+    explanation.found.score = score;
+    explanation.pixels = pixels_between(first, first + 50);
+    return explanation;
+  };
+  const std::vector<Explanation> pool{pose(0, 0.9, 0),   pose(0, 0.8, 100), pose(0, 0.4, 200),
+                                      pose(0, 0.2, 300), pose(1, 0.9, 400), pose(1, 0.4, 500)};
+  Recognition recognition;
+  select(scene, 0.5f, pool, recognition);
+  ASSERT_EQ(recognition.detections.size(), 4u);
+  // A logit of 1 more: 0.4 becomes 0.4 e / (0.4 e + 0.6).
+  EXPECT_NEAR(recognition.detections[0].score, 0.9607, 1e-4);
+  EXPECT_EQ(recognition.detections[2].object_index, 1);
+  EXPECT_EQ(recognition.detections[2].score, 0.9);
+  EXPECT_NEAR(recognition.detections[3].score, 0.6444, 1e-4);
+  ASSERT_EQ(recognition.rejected.size(), 2u);
+  EXPECT_EQ(recognition.rejected[0].score, 0.4);
+  EXPECT_EQ(recognition.rejected[1].score, 0.2);
+}
+
 TEST(Packs, ABoxAloneIsNoPack) {
   const Shelf shelf(1, 1, testing::seed_of_test());
   const Recognizer recognizer(Context::cpu(), std::span(&shelf.object, 1));
