@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
 #include "corpus.h"
 #include "sextant/io/bop_results.h"
+#include "sextant/io/rig_json.h"
 
 namespace sextant::fuzz {
 
@@ -16,6 +19,10 @@ void write_dataset_corpus(const std::filesystem::path& root) {
               R"({"3":[{"obj_id":1,"cam_R_m2c":[1,0,0,0,1,0,0,0,1],"cam_t_m2c":[0,0,500]}]},)"
               R"({"3":[{"visib_fract":0.5,"px_count_all":9,"bbox_obj":[1,2,3,4]}]},)"
               R"([{"scene_id":1,"im_id":3,"obj_id":1,"inst_count":1}]])"sv);
+  const Camera camera{640, 480, 500, 500, 320, 240, {0.1, 0, 0, 0, 0}};
+  RigCamera left{"left", {camera, {}}}, right{"right", {camera, {}}};
+  right.seen.world_from_camera.translation = {0.1, 0, 0};
+  write_seeds(root / "rig_json", "two.json", rig_to_json({left, right}).dump());
   write_seeds(root / "simple_yaml", "gt.yml",
               "# truth\n0:\n- cam_R_m2c: [1, 0.5, -2e-3,\n    4]\n  obj_id: 1\n- {a: b, 'c': [d]}\n"
               "1: []\n2:\n  deep:\n    deeper: \"word\"\n"sv);

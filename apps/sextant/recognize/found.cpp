@@ -9,6 +9,7 @@
 #include "apps/sextant/input/depth_map.h"
 #include "sextant/depth/surface_from_depth.h"
 #include "sextant/geometry/transform.h"
+#include "sextant/io/pose_json.h"
 #include "sextant/render/label_colors.h"
 
 namespace sextant::app {
@@ -17,22 +18,10 @@ namespace {
 
 using nlohmann::json;
 
-/// 16 numbers, row by row.
-json numbers(const Rigid3d& pose) {
-  json list = json::array();
-  const double t[] = {pose.translation.x, pose.translation.y, pose.translation.z};
-  for (int i = 0; i < 3; ++i) {
-    const Vec3d& row = pose.rotation.row[i];
-    for (const double number : {row.x, row.y, row.z, t[i]}) list.push_back(number);
-  }
-  for (const double number : {0.0, 0.0, 0.0, 1.0}) list.push_back(number);
-  return list;
-}
-
 void add_pose(const SeenFrame& frame, const Detection& found, json& document) {
-  document["camera_from_object"] = numbers(found.camera_from_object);
+  document["camera_from_object"] = pose_to_json(found.camera_from_object);
   if (!frame.is_points) return;
-  document["scene_from_object"] = numbers(file_from_camera(frame) * found.camera_from_object);
+  document["scene_from_object"] = pose_to_json(file_from_camera(frame) * found.camera_from_object);
 }
 
 json detection_to_json(const SeenFrame& frame, const Detection& found) {
@@ -127,7 +116,7 @@ json found_to_json(const std::string& file, const std::string& device, const See
     document["depth"]["unit_m"] = frame.unit_m;
     document["depth"]["unit_from"] = frame.unit_from;
   }
-  if (frame.is_points) document["scene_from_camera"] = numbers(file_from_camera(frame));
+  if (frame.is_points) document["scene_from_camera"] = pose_to_json(file_from_camera(frame));
   return document;
 }
 

@@ -8,40 +8,9 @@
 #include "sextant/core/error.h"
 #include "sextant/io/file.h"
 #include "sextant/io/json_file.h"
+#include "sextant/io/pose_json.h"
 
 namespace sextant::detail::views_folder {
-
-namespace {
-
-/// A rotation as files write it, with few digits, made orthonormal; Error where it is none.
-Rigid3d checked(const Rigid3d& pose, const std::string& where) {
-  const Mat3d product = pose.rotation * transpose(pose.rotation);
-  double off = 0;
-  for (int i = 0; i < 3; ++i) {
-    const Vec3d unit{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
-    off = std::max(off, norm(product.row[i] - unit));
-  }
-  require(is_finite(pose.translation) && off < 1e-2 && determinant(pose.rotation) > 0, where,
-          ": the pose is no rigid motion; write a rotation and a translation in metres");
-  return renormalized(pose);
-}
-
-Rigid3d pose_of_numbers(const nlohmann::json& value, const std::string& where) {
-  require(value.is_array() && value.size() == 16, where,
-          ": expected 16 numbers, a 4x4 matrix row by row");
-  double m[16];
-  for (std::size_t i = 0; i < 16; ++i) {
-    require(value[i].is_number(), where, ": number ", i + 1, " of the matrix is none");
-    m[i] = value[i].get<double>();
-  }
-  require(std::abs(m[12]) + std::abs(m[13]) + std::abs(m[14]) + std::abs(m[15] - 1) < 1e-6, where,
-          ": the last row of the matrix must be 0 0 0 1");
-  return checked(
-      {{{{m[0], m[1], m[2]}, {m[4], m[5], m[6]}, {m[8], m[9], m[10]}}}, {m[3], m[7], m[11]}},
-      where);
-}
-
-}  // namespace
 
 std::string view_key(std::string_view name) {
   const bool number = !name.empty() && std::all_of(name.begin(), name.end(),
@@ -61,7 +30,7 @@ std::map<std::string, Rigid3d> poses_from_json(std::string_view text, const std:
   require(document[key].is_object(), name, ": ", key, " is no object of views");
   std::map<std::string, Rigid3d> poses;
   for (const auto& [view, value] : document[key].items()) {
-    const Rigid3d pose = pose_of_numbers(value, name + ": view " + view);
+    const Rigid3d pose = pose_from_json(value, name + ": view " + view);
     require(poses.emplace(view_key(view), world ? pose : inverse(pose)).second, name, ": view ",
             view, " has two poses");
   }
@@ -104,7 +73,7 @@ std::map<std::string, Rigid3d> poses_from_lines(std::string_view text, const std
     require(std::abs(length - 1) < 1e-2, where, ": the quaternion has length ", length,
             " instead of 1");
     const Rigid3d pose =
-        checked({to_matrix(normalized(q)), {number[0], number[1], number[2]}}, where);
+        checked_pose({to_matrix(normalized(q)), {number[0], number[1], number[2]}}, where);
     require(poses.emplace(view_key(words[0]), pose).second, where, ": view ", std::string(words[0]),
             " has two poses");
   }
