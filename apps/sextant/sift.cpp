@@ -3,26 +3,20 @@
 
 #include <fmt/format.h>
 
-#include <variant>
-
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/command/step_times.h"
+#include "apps/sextant/input/photo.h"
 #include "apps/sextant/picture/keypoint_picture.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/core/options_json.h"
-#include "sextant/io/exif.h"
-#include "sextant/io/file.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/npy.h"
-#include "sextant/io/png.h"
 
 namespace sextant::app {
 
 namespace {
-
-using Rgb16 = Vec3<std::uint16_t>;
 
 struct SiftCommand {
   CommonOptions common;
@@ -34,47 +28,6 @@ struct SiftCommand {
   std::string output;
   std::string picture;
 };
-
-/// A photograph with 16 bits a channel where the file has them, else with 8.
-struct Photo {
-  std::variant<Image<Rgb8>, Image<Rgb16>> pixels;
-  int orientation = 1;  ///< as Exif counts
-
-  PhotoView view() const {
-    return std::visit([](const auto& image) { return PhotoView(image); }, pixels);
-  }
-  Image<Rgb8> rgb8() const {
-    if (const auto* image = std::get_if<Image<Rgb8>>(&pixels)) return copy(Context::cpu(), *image);
-    const Image<Rgb16>& from = std::get<Image<Rgb16>>(pixels);
-    Image<Rgb8> to(Context::cpu(), from.width(), from.height());
-    const auto high = [](std::uint16_t x) { return static_cast<std::uint8_t>((x + 128) / 257); };
-    for (std::size_t i = 0; i < to.pixels().host().size(); ++i) {
-      const Rgb16& c = from.pixels().host()[i];
-      to.pixels().host()[i] = {high(c.x), high(c.y), high(c.z)};
-    }
-    return to;
-  }
-};
-
-template <class T>
-Image<T> turned(Image<T> image, int orientation) {
-  if (orientation == 1) return image;
-  return upright(ImageView<const T>(image.view()), orientation);
-}
-
-Photo read_photo(const std::string& path, bool follow_orientation) {
-  const FileBytes file = read_file(path, kMaxImageFileBytes);
-  const ImageInfo info = image_info(file, path);
-  Photo photo;
-  photo.orientation = exif_orientation(file);
-  const int turn = follow_orientation ? photo.orientation : 1;
-  if (info.format == ImageFormat::kPng && info.bit_depth == 16) {
-    photo.pixels = read_png_rgb16(file, path);
-  } else {
-    photo.pixels = turned(read_image(file, path), turn);
-  }
-  return photo;
-}
 
 /// Where any channel of the mask's picture is not 0.
 Image<std::uint8_t> read_mask(const std::string& path) {

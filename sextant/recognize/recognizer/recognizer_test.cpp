@@ -2,6 +2,7 @@
 #include "sextant/recognize/recognizer.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include "sextant/descriptor/point_samples.h"
 #include "sextant/recognize/recognizer/body_verifier.h"
@@ -271,6 +272,28 @@ TEST(Recognizer, MotionsOfSymmetriesBeginWithTheIdentity) {
     EXPECT_NEAR(moved.x, 0.1f, 1e-6f);
     EXPECT_NEAR(moved.y, 0, 1e-6f);
   }
+}
+
+/// Bytes that the process has allocated and not given back.
+std::size_t bytes_in_use() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+TEST(Recognizer, FramesLeaveNoMemoryBehind) {
+  const Portrait portrait;
+  const Recognizer recognizer(Context::cpu(2), std::span(&portrait.object, 1), {.refined = 10});
+  const auto look = [&](int frames) {
+    for (int i = 0; i < frames; ++i) {
+      ASSERT_EQ(recognizer.recognize(portrait.depth_m, portrait.camera).detections.size(), 1u);
+    }
+  };
+  look(4);
+  const std::size_t before = bytes_in_use();
+  constexpr int kFrames = 20;
+  look(kFrames);
+  // A frame of floats has 300 kB; what is kept would be kept for each.
+  EXPECT_LT(bytes_in_use(), before + kFrames * 1000);
 }
 
 }  // namespace
