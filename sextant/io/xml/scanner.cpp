@@ -211,9 +211,9 @@ void XmlScanner::read_close() {
     fail_here("expected '>' after '</", text::shown(element_), "'");
   }
   ++at_;
-  if (open_.empty() || open_.back() != element_) {
-    fail_here("</", text::shown(element_), "> closes ",
-              open_.empty() ? std::string("nothing") : "<" + text::shown(open_.back()) + ">");
+  if (open_.empty()) fail_here("</", text::shown(element_), "> closes nothing");
+  if (open_.back() != element_) {
+    fail_here("</", text::shown(element_), "> closes <", text::shown(open_.back()), ">");
   }
   open_.pop_back();
 }
