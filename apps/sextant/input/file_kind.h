@@ -17,7 +17,7 @@ enum class FileKind { kGeometry, kImage, kCamera, kMoped };
 /// "a cloud or mesh", "an image", "a camera", "a model of MOPED".
 const char* describe(FileKind kind);
 
-/// Images and models of MOPED by their first bytes, cameras by .json or a brace at their start,
+/// Images and models of MOPED by their first bytes, cameras by those or by .json, .yaml and .yml,
 /// everything else is taken for geometry. What comes through a pipe is kept for those who then read
 /// it.
 FileKind kind_of_content(const std::filesystem::path& path);

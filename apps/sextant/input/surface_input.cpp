@@ -93,7 +93,7 @@ void add_surface_input(CLI::App& command, SurfaceInput& input) {
           "cloud (PLY, PCD, OBJ, VTK, XYZ), or depth map with --camera: PNG, PGM or TIFF with "
           "16-bit integers, or TIFF with floats")
       ->required();
-  command.add_option("--camera", input.camera, "camera JSON of a depth map (docs/camera.md)");
+  command.add_option("--camera", input.camera, "camera file of a depth map (docs/camera.md)");
   command
       .add_option("--unit-m", input.unit_m,
                   "metres per unit of the input (default: 1 for clouds; for depth maps what the "
