@@ -214,7 +214,7 @@ void add_align(CLI::App& app) {
       ->required();
   command->add_option("target", state->target.file, "cloud, mesh or depth map that stays")
       ->required();
-  command->add_option("--camera", state->camera, "camera of the depth maps (JSON)");
+  command->add_option("--camera", state->camera, "camera file of the depth maps");
   command
       ->add_option("--unit-m", state->unit_m,
                    "metres per unit of both files; 0: metres for clouds, what the camera says or "

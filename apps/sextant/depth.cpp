@@ -234,10 +234,10 @@ void add_inputs(CLI::App& command, DepthCommand& state) {
                   "0.001 for integers and 1 for floats)")
       ->check(within<double>({1e-9, 1e3}));
   command.add_flag("--disparity", state.disparity, "the input is raw Kinect disparity (11 bits)");
-  command.add_option("--camera", state.camera, "camera JSON of the depth map");
+  command.add_option("--camera", state.camera, "camera file of the depth map");
   command.add_option("--color", state.color, "colour image for the cloud, registered to the depth");
   command.add_option("--color-camera", state.color_camera,
-                     "camera JSON of --color, if not the same");
+                     "camera file of --color, if not the same");
   command.add_option("--color-from-depth", state.color_from_depth,
                      "JSON with rotation (9 numbers, row by row) and translation_m (3)");
   add_flags(command, state.kinect);

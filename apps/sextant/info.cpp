@@ -20,6 +20,7 @@
 #include "sextant/io/file.h"
 #include "sextant/io/geometry_file.h"
 #include "sextant/io/image_file.h"
+#include "sextant/io/moped_model.h"
 #include "sextant/surface/symmetries.h"
 
 namespace sextant::app {
@@ -256,10 +257,35 @@ Result describe_camera(const InfoCommand& command) {
   return result;
 }
 
+Result describe_moped(const InfoCommand& command) {
+  const std::string why = command.file + " is a model of MOPED";
+  require(!command.symmetries, "--symmetries: has no effect: ", why);
+  require(command.unit_m == 0, "--unit-m: has no effect: ", why);
+  Result result;
+  result.document["models"] = nlohmann::json::array();
+  for (const MopedModel& model : read_moped_models(command.file)) {
+    const double diameter = diameter_m(Context::cpu(), view_of(model.points_m));
+    result.document["models"].push_back({{"name", model.name},
+                                         {"version", model.version},
+                                         {"points", model.points_m.size()},
+                                         {"left_out", model.left_out},
+                                         {"diameter_m", diameter}});
+    result.text +=
+        fmt::format("{}: model of MOPED '{}', {} points with SIFT descriptors, diameter {:.4g} m\n",
+                    command.file, model.name, model.points_m.size(), diameter);
+    if (model.left_out > 0) {
+      result.text += fmt::format("  {} points with others, which are not read\n", model.left_out);
+    }
+  }
+  return result;
+}
+
 Result describe_file(const InfoCommand& command) {
   switch (kind_of_content(command.file)) {
     case FileKind::kImage:
       return describe_image(command);
+    case FileKind::kMoped:
+      return describe_moped(command);
     case FileKind::kCamera:
       return describe_camera(command);
     default:

@@ -233,7 +233,7 @@ void add_recognize(CLI::App& app) {
                    "depth maps (PNG, PGM, TIFF) with --camera, folders of them, clouds or meshes")
       ->required();
   command->add_option("--camera", state->input.camera,
-                      "camera JSON of depth maps (docs/camera.md)");
+                      "camera file of depth maps (docs/camera.md)");
   command->add_option("--color", state->input.color,
                       "picture with the pixels of the depth map, to draw on; of several frames, a "
                       "folder of pictures with their names");

@@ -110,8 +110,8 @@ std::vector<BopTarget> bop_targets_from_json(const nlohmann::json& document,
 void write_bop_targets(const std::filesystem::path& path, const std::vector<BopTarget>& targets);
 
 /// The part of YAML that data sets are written in: mappings and lists by indentation or in
-/// brackets, numbers, words and quoted strings. An Error names the line. Numbers that are keys
-/// become their text.
+/// brackets, numbers, words and quoted strings; tags before values are passed over. An Error names
+/// the line. Numbers that are keys become their text.
 nlohmann::json parse_simple_yaml(std::string_view text, const std::string& name);
 nlohmann::json read_simple_yaml(const std::filesystem::path& path);
 

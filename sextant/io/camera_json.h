@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/geometry/camera.h"
@@ -40,8 +41,10 @@ struct CameraList {
   std::vector<CameraFile> cameras;   ///< width and height are 0 where the file has none
 };
 
-/// The camera of a file that has one for every image, with its size. An Error names the file and
-/// the key (or line and column) that is missing, unknown or wrong.
+/// The camera of a file that has one for every image, with its size. Beside JSON, files of other
+/// programs are read, chosen by their content: YAML of ROS and OpenCV, XML of OpenCV and
+/// cameras.txt of COLMAP, whose principal point is moved to our pixel centres (docs/camera.md). An
+/// Error names the file and the key (or line and column) that is missing, unknown or wrong.
 CameraFile read_camera_json(const std::filesystem::path& path);
 CameraFile camera_from_json(const nlohmann::json& document, const std::string& name);
 
@@ -53,6 +56,8 @@ CameraFile camera_for(const CameraList& list, const CameraImage& image);
 
 CameraList read_camera_list(const std::filesystem::path& path);
 CameraList camera_list_from_json(const nlohmann::json& document, const std::string& name);
+/// The same from the text of a file of any of these kinds.
+CameraList camera_list_from_text(std::string_view text, const std::string& name);
 
 void write_camera_json(const std::filesystem::path& path, const CameraFile& file);
 nlohmann::json camera_to_json(const CameraFile& file);

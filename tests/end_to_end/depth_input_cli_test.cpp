@@ -222,7 +222,7 @@ TEST_F(DepthInputCli, WhatIsNoDepthMapIsNamed) {
   EXPECT_TRUE(mentions(refusal("normals depth.png -o n.ply"), "pass --camera FILE"));
   write("camera.xml", "<?xml version=\"1.0\"?><camera/>");
   EXPECT_TRUE(mentions(refusal("normals depth.png --camera camera.xml -o n.ply"),
-                       "camera.xml: is XML; a camera is JSON"));
+                       "camera.xml: is XML, but none of OpenCV; a camera is JSON"));
   EXPECT_TRUE(mentions(refusal("depth depth.tif --disparity --picture x.png"),
                        "raw disparity is 16-bit integers"));
 }

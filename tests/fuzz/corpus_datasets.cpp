@@ -33,6 +33,25 @@ void write_moped_seeds(const std::filesystem::path& folder) {
               "p3d='1 2 3' desc=''><Observation loc='1 2 3 4'/></Point></Points></Model>"sv);
 }
 
+void write_camera_seeds(const std::filesystem::path& folder) {
+  write_seeds(folder, "opencv.yml",
+              "%YAML:1.0\n---\nimage_width: 640\nimage_height: 480\nM1: !!opencv-matrix\n"
+              "   rows: 3\n   cols: 3\n   dt: d\n   data: [ 5e2, 0., 3e2, 0.,\n     5e2, 2e2, 0., "
+              "0., 1. ]\nD1: !!opencv-matrix\n   rows: 1\n   cols: 4\n   data: [.1, 0, 0, 0]\n"sv);
+  write_seeds(
+      folder, "opencv.xml",
+      "<?xml version=\"1.0\"?><opencv_storage><cameraResolution>640 480</cameraResolution>"
+      "<!-- c --><cameraMatrix type_id=\"opencv-matrix\"><rows>3</rows><cols>3</cols><data>"
+      "500 0 320 0 500 240 0 0 1</data></cameraMatrix><image_points><_>1 2</_></image_points>"
+      "</opencv_storage>"sv);
+  write_seeds(folder, "ros.yaml",
+              "header: \n  frame_id: \"c\"\nheight: 480\nwidth: 640\nd:\n- 0.1\n- 0\n- 0\n- 0\nk: "
+              "[500, 0, 320, 0, 500, 240, 0, 0, 1]\nroi: \n  x_offset: 0\n---\nheight: 480\n"sv);
+  write_seeds(folder, "cameras.txt",
+              "# Camera list with one line of data per camera:\n1 RADIAL 640 480 500 320 240 .1 0\n"
+              "2 FULL_OPENCV 640 480 500 500 320 240 .1 .2 .3 .4 .5 0 0 0\n"sv);
+}
+
 }  // namespace
 
 void write_dataset_corpus(const std::filesystem::path& root) {
@@ -53,6 +72,7 @@ void write_dataset_corpus(const std::filesystem::path& root) {
               "# truth\n0:\n- cam_R_m2c: [1, 0.5, -2e-3,\n    4]\n  obj_id: 1\n- {a: b, 'c': [d]}\n"
               "1: []\n2:\n  deep:\n    deeper: \"word\"\n"sv);
   write_moped_seeds(root / "moped_model");
+  write_camera_seeds(root / "camera_file");
 }
 
 }  // namespace sextant::fuzz

@@ -79,6 +79,8 @@ TriangleMesh read_mesh_file(const SurfaceInput& input) {
 bool is_depth_map(const SurfaceInput& input) {
   const FileKind kind = kind_of_content(input.file);
   require(kind != FileKind::kCamera, input.file, ": is a camera; the depth map comes first");
+  require(kind != FileKind::kMoped, input.file,
+          ": is a model of MOPED, not a surface; 'sextant learn' takes it");
   return kind == FileKind::kImage;
 }
 
@@ -91,7 +93,7 @@ void add_surface_input(CLI::App& command, SurfaceInput& input) {
           "cloud (PLY, PCD, OBJ, VTK, XYZ), or depth map with --camera: PNG, PGM or TIFF with "
           "16-bit integers, or TIFF with floats")
       ->required();
-  command.add_option("--camera", input.camera, "camera JSON of a depth map (docs/camera.md)");
+  command.add_option("--camera", input.camera, "camera file of a depth map (docs/camera.md)");
   command
       .add_option("--unit-m", input.unit_m,
                   "metres per unit of the input (default: 1 for clouds; for depth maps what the "

@@ -125,6 +125,12 @@ class Parser {
     return content == "-" || content.starts_with("- ");
   }
 
+  /// A tag (!!opencv-matrix) tells programs a type that the value shows as well.
+  static std::string_view without_tag(std::string_view value) {
+    if (!value.starts_with('!')) return value;
+    return trimmed(value.substr(std::min(value.find(' '), value.size())));
+  }
+
   json block(std::size_t indent, int depth) {
     if (depth > kDeepest) fail_at(lines_[at_], "nests deeper than ", kDeepest);
     if (is_item(lines_[at_].content)) return list(indent, depth);
@@ -159,7 +165,8 @@ class Parser {
       if (!colon) fail_at(line, "expected 'key: value', found '", text::shown(line.content), "'");
       const std::string key = key_of(std::string_view(line.content).substr(0, *colon));
       if (object.contains(key)) fail_at(line, "has the key ", text::shown(key), " a second time");
-      const std::string_view rest = trimmed(std::string_view(line.content).substr(*colon + 1));
+      const std::string_view rest =
+          without_tag(trimmed(std::string_view(line.content).substr(*colon + 1)));
       ++at_;
       if (!rest.empty()) {
         object[key] = flow({line.indent, std::string(rest), line.number});

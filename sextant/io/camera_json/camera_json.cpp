@@ -8,9 +8,9 @@
 #include <numbers>
 
 #include "sextant/core/options_json.h"
+#include "sextant/io/camera_json/document.h"
 #include "sextant/io/camera_json/keys.h"
 #include "sextant/io/file.h"
-#include "sextant/io/file/byte_source.h"
 #include "sextant/io/json_file.h"
 
 namespace sextant {
@@ -71,24 +71,8 @@ const CameraFile& chosen(const CameraList& list, const CameraImage& image) {
   return list.cameras[static_cast<std::size_t>(found - list.images.begin())];
 }
 
-/// Says what a file is that is no JSON, instead of where its first strange character stands.
 nlohmann::json read_document(const std::filesystem::path& path) {
-  const FileBytes file = read_file(path, kMaxFileBytes);
-  std::string_view text = file.text();
-  if (text.starts_with(detail::file::kByteOrderMark)) {
-    text.remove_prefix(detail::file::kByteOrderMark.size());
-  }
-  const std::size_t start = text.find_first_not_of(" \t\r\n");
-  const std::string_view rest = start == std::string_view::npos ? "" : text.substr(start);
-  constexpr const char* kRemedy =
-      "; a camera is JSON: {\"width\": 640, \"height\": 480, \"fx\": 525, \"fy\": 525, \"cx\": "
-      "319.5, \"cy\": 239.5}";
-  require(!rest.starts_with('<'), path.string(), ": is XML", kRemedy);
-  require(!rest.starts_with("%YAML") && !rest.starts_with("---"), path.string(), ": is YAML",
-          kRemedy);
-  const bool json = rest.starts_with('{') || rest.starts_with('[') || rest.empty();
-  require(json, path.string(), ": is not JSON", kRemedy);
-  return parse_json(text, path.string());
+  return document_of(read_file(path, kMaxFileBytes).text(), path.string());
 }
 
 /// Errors for what no camera has: lengths in pixels that are really millimetres, or shares of the
@@ -165,6 +149,10 @@ CameraFile read_camera_json(const std::filesystem::path& path, const CameraImage
 
 CameraList read_camera_list(const std::filesystem::path& path) {
   return camera_list_from_json(read_document(path), path.string());
+}
+
+CameraList camera_list_from_text(std::string_view text, const std::string& name) {
+  return camera_list_from_json(document_of(text, name), name);
 }
 
 nlohmann::json camera_to_json(const CameraFile& file) {

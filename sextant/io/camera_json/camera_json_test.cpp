@@ -260,8 +260,15 @@ TEST(CameraJson, RefusesWhatItWouldMisread) {
   EXPECT_TRUE(mentions(with("depthScale", 0), "\"depthScale\" must be positive"));
   json lens = valid();
   lens["distortion"] = {0.1, 0, 0, 0, 0};
-  lens["distortion_model"] = "rational_polynomial";
+  lens["distortion_model"] = "inverse_brown_conrady";
   EXPECT_TRUE(mentions(refusal(lens), "whose coefficients are not understood"));
+  // The rational model with a denominator of 1 is Brown-Conrady's.
+  lens["distortion_model"] = "rational_polynomial";
+  lens["distortion"] = {0.1, 0, 0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(camera_from_json(lens, "lens.json").camera.distortion.k1, 0.1);
+  lens["distortion"] = {0.1, 0, 0, 0, 0, 0, 0.01, 0};
+  EXPECT_TRUE(mentions(refusal(lens), "are not understood unless they are 0"));
+  lens["distortion_model"] = "inverse_brown_conrady";
   lens["distortion"] = {0, 0, 0, 0, 0};
   EXPECT_NO_THROW(camera_from_json(lens, "lens.json"));
 }
@@ -298,7 +305,7 @@ TEST(CameraJson, SaysWhatAFileIsThatIsNoJson) {
   };
   EXPECT_TRUE(mentions(refusal_of("camera.xml", "<?xml version=\"1.0\"?>"), "is XML"));
   EXPECT_TRUE(mentions(refusal_of("camera.yml", "%YAML:1.0\n---\n"), "is YAML"));
-  EXPECT_TRUE(mentions(refusal_of("K.txt", "542 0 320\n0 540.5 240\n"), "is not JSON"));
+  EXPECT_TRUE(mentions(refusal_of("K.txt", "542 0 320\n0 540.5 240\n"), "is neither JSON"));
 }
 
 TEST(CameraJson, ReadsCapturedCameras) {

@@ -116,7 +116,7 @@ void check_model(const nlohmann::json& object, const std::string& name, bool dis
   constexpr const char* kOurs[] = {"plumb_bob",     "radtan",
                                    "brown_conrady", "distortion.brown_conrady",
                                    "brown conrady", "perspectiveprojwithdistortion",
-                                   "opencv"};
+                                   "opencv",        "rational_polynomial"};
   require(!distorted || std::find(std::begin(kOurs), std::end(kOurs), model) != std::end(kOurs),
           name, ": \"", found.key, "\" is ", shown(*found.value),
           ", whose coefficients are not understood; Brown-Conrady's (plumb_bob) are");
