@@ -76,6 +76,9 @@ constexpr Experiment kExperiments[] = {
      real_surfaces},
     {"learn-captured", "captured models learned: symmetries, views, tensors and seconds of each",
      learn_captured},
+    {"moped-matching",
+     "Table 2 and Fig. 6 of MOPED: strategies of matching on its own photographs and models",
+     moped_matching},
 };
 
 struct ReproduceCommand {

@@ -75,7 +75,7 @@ struct PhotoMatchOptions {
 ///
 /// Runs on the CPU, on a CUDA context it throws. Cost: every feature meets every row, 128 products
 /// of bytes each. Memory: a copy of the library's and the photographs' descriptors; `nearest` takes
-/// another 192 × 3 k × 8 bytes a thread.
+/// another 192 × 2 k × 8 bytes a thread.
 std::vector<PhotoMatch> match_photos(const Context& context, std::span<const PhotoFeatures> photos,
                                      const ResidentAppearance& appearance,
                                      const PhotoMatchOptions& options = {});

@@ -41,5 +41,6 @@ std::vector<measure::Row> curvature_speed(const Context& context);
 std::vector<measure::Row> curvature_correspondence(const Context& context);
 std::vector<measure::Row> real_surfaces(const Context& context);
 std::vector<measure::Row> learn_captured(const Context& context);
+std::vector<measure::Row> moped_matching(const Context& context);
 
 }  // namespace sextant::app

@@ -7,6 +7,7 @@
 
 #include "sextant/match/descriptors/host_search.h"
 #include "sextant/match/photo_matches/places.h"
+#include "sextant/match/photo_matches/pool.h"
 #include "sextant/match/photo_matches/rule.h"
 
 // What the search on the host keeps for a chunk of features (keepers, see host_search.h).
@@ -27,7 +28,8 @@ struct Accepted {
 
 struct MatchJob {
   ByteRows rows;
-  const std::int32_t* twins;    ///< find_twins
+  const std::int32_t* twins;  ///< find_twins
+  bool any_twins;
   const std::int32_t* objects;  ///< of which object a row is
   std::int64_t object_count;
   RatioTest test;
@@ -82,8 +84,8 @@ class PairKeeper : public descriptors::Limits<ByteRows> {
   NearPoint pairs_[kQueriesPerChunk][2];
 };
 
-/// The k nearest points of all objects. They are gathered without order; whenever a feature has 3 k
-/// of them, all but the nearest k go.
+/// The k nearest points of all objects. They are gathered in the order of rows; whenever a feature
+/// has 2 k of them, all but the nearest k go.
 class PoolKeeper : public descriptors::Limits<ByteRows> {
  public:
   PoolKeeper(const MatchJob& job, std::int64_t first_query, std::int64_t count,
@@ -92,20 +94,19 @@ class PoolKeeper : public descriptors::Limits<ByteRows> {
         job_(job),
         first_query_(first_query),
         accepted_(accepted),
-        pools_(static_cast<std::size_t>(count)),
+        pools_(job.k, static_cast<int>(count)),
         seen_(static_cast<std::size_t>(job.object_count), -1) {
     reset_limits(job.rows);
-    for (std::vector<NearPoint>& pool : pools_) pool.reserve(3 * k());
   }
 
   void begin_segment(std::int64_t) {}
   void take(int q, std::int32_t row, std::int32_t key) {
-    std::vector<NearPoint>& pool = pools_[static_cast<std::size_t>(q)];
-    pool.push_back({key, row});
-    if (pool.size() < 3 * k()) return;
-    keep_nearest(pool);
+    Pool pool = pools_.at(q);
+    pool.add(key, row);
+    if (pool.size() < pools_.room()) return;
+    if (job_.any_twins) drop_twins(pool);
     // Rows to come have larger indices, so that equally near ones are farther.
-    if (pool.size() == k()) limits[q] = pool.back().distance;
+    if (pool.keep_nearest(job_.k)) limits[q] = pool.farthest();
   }
   void end_segment(std::int64_t object) {
     if (object + 1 < job_.object_count) return;
@@ -113,40 +114,40 @@ class PoolKeeper : public descriptors::Limits<ByteRows> {
   }
 
  private:
-  std::size_t k() const { return static_cast<std::size_t>(job_.k); }
-
-  /// Drops all but the k nearest points, the last of which is then the farthest.
-  void keep_nearest(std::vector<NearPoint>& pool) const {
-    drop_twins(pool);
-    if (pool.size() < k()) return;
-    std::nth_element(pool.begin(), pool.begin() + job_.k - 1, pool.end());
-    pool.resize(k());
-  }
   /// Leaves the nearest row of each point.
-  void drop_twins(std::vector<NearPoint>& pool) const {
-    const auto twins = std::partition(pool.begin(), pool.end(), [this](const NearPoint& point) {
-      return job_.twins[point.index] == kAlone;
-    });
-    if (twins == pool.end()) return;
+  void drop_twins(Pool& pool) {
+    list_.clear();
+    for (int i = 0; i < pool.size(); ++i) list_.push_back(pool[i]);
     const auto twin_of = [this](const NearPoint& point) { return job_.twins[point.index]; };
-    std::sort(twins, pool.end(), [&](const NearPoint& a, const NearPoint& b) {
+    const auto twins = std::partition(list_.begin(), list_.end(), [&](const NearPoint& point) {
+      return twin_of(point) == kAlone;
+    });
+    std::sort(twins, list_.end(), [&](const NearPoint& a, const NearPoint& b) {
       return twin_of(a) != twin_of(b) ? twin_of(a) < twin_of(b) : a < b;
     });
-    pool.erase(std::unique(twins, pool.end(),
-                           [&](const NearPoint& a, const NearPoint& b) {
-                             return twin_of(a) == twin_of(b);
-                           }),
-               pool.end());
+    list_.erase(std::unique(twins, list_.end(),
+                            [&](const NearPoint& a, const NearPoint& b) {
+                              return twin_of(a) == twin_of(b);
+                            }),
+                list_.end());
+    std::sort(list_.begin(), list_.end(),
+              [](const NearPoint& a, const NearPoint& b) { return a.index < b.index; });
+    pool.clear();
+    for (const NearPoint& point : list_) pool.add(point.distance, point.index);
   }
   __attribute__((noinline)) void write(int q) {
-    std::vector<NearPoint>& pool = pools_[static_cast<std::size_t>(q)];
-    keep_nearest(pool);
-    std::sort(pool.begin(), pool.end());
+    Pool pool = pools_.at(q);
+    if (job_.any_twins) drop_twins(pool);
+    pool.keep_nearest(job_.k);
     const auto norm_sq = static_cast<std::int32_t>(norms_sq[q]);
-    for (NearPoint& point : pool) point.distance += norm_sq;
+    list_.clear();
+    for (int i = 0; i < pool.size(); ++i) {
+      list_.push_back({norm_sq + pool[i].distance, pool[i].index});
+    }
+    std::sort(list_.begin(), list_.end());
     const auto object_of = [this](std::int32_t row) { return job_.objects[row]; };
     match_objects_of(
-        pool, job_.test, seen_, object_of, [&](const NearPoint& point, std::int32_t to_beat_sq) {
+        list_, job_.test, seen_, object_of, [&](const NearPoint& point, std::int32_t to_beat_sq) {
           accepted_.push_back(
               {first_query_ + q, object_of(point.index), point.index, point.distance, to_beat_sq});
         });
@@ -155,7 +156,8 @@ class PoolKeeper : public descriptors::Limits<ByteRows> {
   const MatchJob& job_;
   std::int64_t first_query_;
   std::vector<Accepted>& accepted_;
-  std::vector<std::vector<NearPoint>> pools_;
+  Pools pools_;
+  std::vector<NearPoint> list_;     ///< of the feature that is looked at
   std::vector<std::int32_t> seen_;  ///< for match_objects_of
 };
 

@@ -101,7 +101,9 @@ std::vector<std::vector<Accepted>> search(const Context& context, const Queries&
       static_cast<std::int64_t>(queries.sources.size()),
       rows,
       ends};
-  const MatchJob job{host.rows, twins.data(),    objects.data(),
+  const bool any_twins =
+      std::any_of(twins.begin(), twins.end(), [](std::int32_t twin) { return twin != kAlone; });
+  const MatchJob job{host.rows, twins.data(),    any_twins, objects.data(),
                      ends.size, {options.ratio}, options.k};
   Workspace workspace;
   const auto packed = pack(context, host, workspace);
