@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sextant/core/vec.h"
+#include "sextant/core/view.h"
+
+namespace sextant::detail::photo_matches {
+
+inline constexpr std::int32_t kAlone = -1;
+
+/// For each row of the library the first row of its object with the same coordinates, or kAlone
+/// where no other row has them. Points that are not finite are alone.
+void find_twins(const Context& context, View<const std::int32_t> ends, View<const Vec3f> points,
+                View<std::int32_t> twins);
+
+}  // namespace sextant::detail::photo_matches
