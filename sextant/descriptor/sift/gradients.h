@@ -13,6 +13,13 @@ inline constexpr int kRun = 16;  ///< pixels at once
 /// The longest row of a window, and what packs may add to it.
 inline constexpr int kLongestRow = 256;
 
+/// Rows are asked for before they are needed: windows lie anywhere in images larger than caches.
+inline constexpr int kRowsAhead = 8;
+inline void prefetch_row(const Rows& image, int row, int first, int end) {
+  const float* at = image.row(row);
+  for (int u = first; u < end; u += kRun) __builtin_prefetch(at + u);
+}
+
 template <class Pack>
 Gradient<Pack> gradient_at(const Rows& image, int row, int column) {
   const float* at = image.row(row) + column;

@@ -97,15 +97,15 @@ SEXTANT_HD inline Gradient<T> gradient_of(const T& right, const T& down) {
   using Math = LaneMath<T>;
   const T wide = Math::magnitude(right);
   const T high = Math::magnitude(down);
-  const T length_sq = Math::larger(right * right + down * down, T(1e-30f));
+  const T length_sq = Math::larger(Math::multiply_add(right, right, down * down), T(1e-30f));
   const T inverse = Math::rough_inverse_square_root(length_sq);
   const T sine = Math::smaller(wide, high) * inverse;
   const T square = sine * sine;
   // Interpolates asin(t) / 2πt at Chebyshev's nodes of t² between 0 and 1/2.
-  T turns = square * T(0.0150614807f) + T(0.00155310534f);
-  turns = turns * square + T(0.0130281762f);
-  turns = turns * square + T(0.0264545721f);
-  turns = (turns * square + T(0.159155661f)) * sine;
+  T turns = Math::multiply_add(square, T(0.0150614807f), T(0.00155310534f));
+  turns = Math::multiply_add(turns, square, T(0.0130281762f));
+  turns = Math::multiply_add(turns, square, T(0.0264545721f));
+  turns = Math::multiply_add(turns, square, T(0.159155661f)) * sine;
   turns = Math::select(wide < high, T(0.25f) - turns, turns);
   turns = Math::select(right < T(0.0f), T(0.5f) - turns, turns);
   turns = Math::select(down < T(0.0f), T(1.0f) - turns, turns);

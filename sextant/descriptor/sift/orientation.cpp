@@ -16,6 +16,18 @@ struct Peaks {
   float turns[kMostPeaks];
 };
 
+/// Pixels are collected row by row until so many have come together.
+constexpr int kVotes = 512;
+static_assert(kVotes > kLongestRow + kRun);
+struct Votes {
+  alignas(64) std::int32_t bin[kVotes];
+  alignas(64) float weight[kVotes];
+};
+
+/// Neighbouring pixels often vote for the same bin; in copies they need not wait for each other.
+constexpr int kCopies = 4;
+using Sums = float[kCopies][kAngleBins + 1];
+
 /// Sums up the lengths of the gradients around an extremum by their directions.
 struct VoteForAngles {
   const Octave& octave;
@@ -29,28 +41,44 @@ struct VoteForAngles {
     const float width = kAngleSigmas * at.sigma;
     fill_gaussian<Pack>(radius, at.u - static_cast<float>(at.column), width, near_u);
     fill_gaussian<Pack>(radius, at.v - static_cast<float>(at.row), width, near_v);
-    // Neighbouring pixels often vote for the same bin, and need not wait for each other.
-    float sums[2][kAngleBins + 1] = {};
+    Sums sums = {};
+    Votes list;
+    int count = 0;
     const int first = std::max(at.column - radius, 1);
     const int end = std::min(at.column + radius + 1, image.width - 1);
     const int first_row = std::max(at.row - radius, 1);
     const int end_row = std::min(at.row + radius + 1, image.height - 1);
     for (int v = first_row; v < end_row; ++v) {
+      prefetch_row(image, std::min(v + kRowsAhead, end_row), first, end);
       const Pack row_weight(near_v[v - at.row + radius]);
       for (int u = first; u < end; u += kRun) {
-        alignas(64) std::int32_t bins[kRun];
-        alignas(64) float weights[kRun];
         const Gradient<Pack> gradient = gradient_at<Pack>(image, v, u);
         const Pack bin = gradient.turns * Pack(static_cast<float>(kAngleBins)) + Pack(0.5f);
-        convert<std::int32_t>(bin).store(bins);
+        convert<std::int32_t>(bin).store(list.bin + count);
         (gradient.length * row_weight * Pack::load(near_u + (u - at.column + radius)))
-            .store(weights);
-        const int count = std::min(kRun, end - u);
-        for (int i = 0; i < count; ++i) sums[i % 2][bins[i]] += weights[i];
+            .store(list.weight + count);
+        count += std::min(kRun, end - u);
+      }
+      if (count > kVotes - kLongestRow - kRun || v + 1 == end_row) {
+        add(list, count, sums);
+        count = 0;
       }
     }
-    for (int i = 0; i < kAngleBins; ++i) votes[i] = sums[0][i] + sums[1][i];
-    votes[0] += sums[0][kAngleBins] + sums[1][kAngleBins];  // a whole turn is none
+    const auto sum_of = [&](int bin) {
+      return (sums[0][bin] + sums[1][bin]) + (sums[2][bin] + sums[3][bin]);
+    };
+    for (int i = 0; i < kAngleBins; ++i) votes[i] = sum_of(i);
+    votes[0] += sum_of(kAngleBins);  // a whole turn is none
+  }
+
+ private:
+  static void add(const Votes& list, int count, Sums& sums) {
+    int i = 0;
+    for (; i + kCopies <= count; i += kCopies) {
+      SEXTANT_UNROLL
+      for (int c = 0; c < kCopies; ++c) sums[c][list.bin[i + c]] += list.weight[i + c];
+    }
+    for (; i < count; ++i) sums[i % kCopies][list.bin[i]] += list.weight[i];
   }
 };
 
