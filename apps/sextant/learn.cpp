@@ -9,6 +9,7 @@
 #include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
 #include "apps/sextant/command/progress_bar.h"
+#include "apps/sextant/learn/appearance.h"
 #include "apps/sextant/learn/learn_inputs.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/geometry/object_size.h"
@@ -29,9 +30,11 @@ struct LearnCommand {
   std::vector<std::string> inputs;
   std::string name;
   LearnUnits units;
+  std::string planar_width;
   std::string camera;
   bool replace = false;
   LearnMeshOptions options;
+  LearnPictureOptions picture;
   ReconstructOptions reconstruct;
   ViewsFolderOptions folder;
   int clutter_frames = 16;
@@ -95,6 +98,16 @@ std::string text_of(const Symmetries& symmetries) {
   return text;
 }
 
+std::string what_is_known(const ObjectEntry& entry) {
+  if (is_appearance_only(entry)) {
+    return fmt::format("{} features of photographs, nothing that depth shows", entry.appearance);
+  }
+  return fmt::format(
+      "{} triangles, symmetries: {}; {} views, {} tensors, {} SHOT, {} samples{}", entry.triangles,
+      text_of(entry.shape_symmetries), entry.views, entry.tensors, entry.shot, entry.samples,
+      entry.appearance > 0 ? fmt::format(", {} features of photographs", entry.appearance) : "");
+}
+
 nlohmann::json json_of(const Symmetries& symmetries) {
   return {{"discrete", symmetries.discrete.size()}, {"continuous", symmetries.continuous.size()}};
 }
@@ -126,6 +139,13 @@ LearnedObject learn_surface(const Context& context, const LearnCommand& command,
     object.source.sha256 = sha256_of_folder(input.path);
     return object;
   }
+  if (input.is_appearance()) {
+    report(progress, "features", 0, 1);
+    LearnedObject object =
+        learn_appearance(context, input, command.units.planar_width_m, command.picture);
+    object.source.sha256 = sha256_of_file(input.path);
+    return object;
+  }
   const TriangleMesh mesh = read_geometry(input.path, {.unit_m = input.unit_m});
   LearnedObject object = learn_mesh(context, input.name, mesh, command.options, progress, camera);
   object.source.sha256 = sha256_of_file(input.path);
@@ -137,14 +157,14 @@ LearnedObject learn_input(const Context& context, const LearnCommand& command,
                           const LearnInput& input, const Camera& camera,
                           const LearnProgress& progress, Clutter& clutter) {
   LearnedObject object = learn_surface(context, command, input, camera, progress);
-  if (command.clutter_frames > 0) {
+  if (command.clutter_frames > 0 && !input.is_appearance()) {
     object.lookalikes =
         find_lookalikes(context, object, clutter.of_size(object.diameter_m, progress), progress);
   }
   return object;
 }
 
-void check_usage(const CLI::App& flags, const LearnCommand& command) {
+void check_usage(const CLI::App& flags, LearnCommand& command) {
   if (is_given(flags, "--device") && command.common.device.rfind("cuda", 0) == 0) {
     throw CLI::ValidationError("--device",
                                "has no effect: learning runs on the host's threads, so that a "
@@ -153,6 +173,17 @@ void check_usage(const CLI::App& flags, const LearnCommand& command) {
   if (command.units.diameter_m > 0 && !command.units.unit.empty()) {
     throw CLI::ValidationError("--unit",
                                "has no effect: --diameter-m says how large the object is");
+  }
+  if (!command.planar_width.empty()) {
+    try {
+      command.units.planar_width_m = length_m_of(command.planar_width);
+    } catch (const Error& error) {
+      throw CLI::ValidationError("--planar-width", error.what());
+    }
+    if (!(command.units.planar_width_m > 0)) {
+      throw CLI::ValidationError("--planar-width",
+                                 "'" + command.planar_width + "' is no positive length");
+    }
   }
   if (!command.options.noise) {
     refuse_flags(flags, {"--sensor"}, "it names the noise of --noise");
@@ -191,18 +222,38 @@ void check_names(const LearnCommand& command, const std::vector<LearnInput>& inp
 
 /// Flags of meshes where there are views alone, and the other way round.
 void refuse_what_has_no_effect(const CLI::App& flags, const std::vector<LearnInput>& inputs) {
-  const auto all = [&](LearnInput::Kind kind) {
-    return std::all_of(inputs.begin(), inputs.end(),
+  using Kind = LearnInput::Kind;
+  const auto any = [&](Kind kind) {
+    return std::any_of(inputs.begin(), inputs.end(),
                        [&](const LearnInput& input) { return input.kind == kind; });
   };
-  if (all(LearnInput::Kind::kMesh)) {
+  if (!any(Kind::kViews)) {
     std::vector<std::string> own = flags_of<ReconstructOptions>("reconstruct");
     own.insert(own.end(), {"--no-masks", "--no-poses", "--pose-file"});
     refuse_flags_for_input(flags, own, "no input is a folder of RGB-D views");
   }
-  if (all(LearnInput::Kind::kViews)) {
-    refuse_flags_for_input(flags, {"--unit", "--diameter-m", "--camera"},
-                           "views have their own camera and unit");
+  if (!any(Kind::kMesh) && !any(Kind::kMoped)) {
+    refuse_flags_for_input(flags, {"--unit", "--diameter-m"},
+                           any(Kind::kViews) ? "views have their own unit"
+                                             : "--planar-width says how large a picture is");
+  }
+  if (!any(Kind::kMesh)) {
+    refuse_flags_for_input(flags, {"--camera"},
+                           any(Kind::kViews) ? "views have their own camera"
+                                             : "no input has a shape that a sensor could see");
+  }
+  if (!any(Kind::kMesh) && !any(Kind::kViews)) {
+    std::vector<std::string> shape = flags_of<LearnMeshOptions>();
+    for (std::size_t i = 0, count = shape.size(); i < count; ++i) {
+      shape.push_back("--no-" + shape[i].substr(2));
+    }
+    shape.emplace_back("--clutter-frames");
+    refuse_flags_for_input(flags, shape, "no input has a shape that a sensor could see");
+  }
+  if (!any(Kind::kPicture)) {
+    std::vector<std::string> own = flags_of<LearnPictureOptions>("picture");
+    own.emplace_back("--planar-width");
+    refuse_flags_for_input(flags, own, "no input is a picture");
   }
 }
 
@@ -268,15 +319,13 @@ void run(const CLI::App& flags, const LearnCommand& command) {
          {"tensors", entry.tensors},
          {"shot", entry.shot},
          {"samples", entry.samples},
+         {"appearance", entry.appearance},
          {"remarks", object.source.remarks},
          {"seconds", taken.count()},
          {"stored_bytes", entry.stored_bytes}});
-    result.text += fmt::format(
-        "{}: {:.1f} mm, {} triangles, symmetries: {}; {} views, {} tensors, {} SHOT, {} samples; "
-        "{:.1f} MB in {:.1f} s\n",
-        object.name, 1000 * object.diameter_m, entry.triangles, text_of(object.shape_symmetries),
-        entry.views, entry.tensors, entry.shot, entry.samples,
-        1e-6 * static_cast<double>(entry.stored_bytes), taken.count());
+    result.text += fmt::format("{}: {:.1f} mm, {}; {:.1f} MB in {:.1f} s\n", object.name,
+                               1000 * object.diameter_m, what_is_known(entry),
+                               1e-6 * static_cast<double>(entry.stored_bytes), taken.count());
     for (const std::string& remark : object.source.remarks) {
       result.text += fmt::format("  {}\n", remark);
     }
@@ -289,17 +338,21 @@ void run(const CLI::App& flags, const LearnCommand& command) {
 void add_learn(CLI::App& app) {
   auto state = std::make_shared<LearnCommand>();
   CLI::App* command = add_command(
-      app, "learn", "Learns objects from meshes, clouds or RGB-D views into a library",
+      app, "learn",
+      "Learns objects from meshes, clouds, RGB-D views, pictures or models of MOPED into a library",
       "sextant learn objects.sxt milk.ply --unit mm\n"
       "  sextant learn objects.sxt models/            # every mesh of a folder, also BOP's models\n"
       "  sextant learn objects.sxt views/ --name mug  # depth_*.png, camera.json and more\n"
-      "  sextant learn objects.sxt scan.obj --diameter-m 0.2 --replace",
+      "  sextant learn objects.sxt scan.obj --diameter-m 0.2 --replace\n"
+      "  sextant learn objects.sxt kettle.moped.xml   # a model of MOPED, for photographs\n"
+      "  sextant learn objects.sxt card.png --planar-width 63mm",
       state->common);
   command->add_option("library", state->library, "file of the library; made when missing")
       ->required();
   command
       ->add_option("input", state->inputs,
-                   "meshes or clouds, folders of them, BOP models folders, folders of RGB-D views")
+                   "meshes or clouds, folders of them, BOP models folders, folders of RGB-D views, "
+                   "models of MOPED, pictures of something flat")
       ->required();
   command->add_option("--name", state->name, "of the object; else that of its file or folder");
   command->add_option(
@@ -310,6 +363,8 @@ void add_learn(CLI::App& app) {
       ->add_option("--diameter-m", state->units.diameter_m,
                    "scale each object to this diameter, where files have no unit")
       ->check(within<double>({kSmallestObject_m, kLargestObject_m}));
+  command->add_option("--planar-width", state->planar_width,
+                      "how wide what a picture shows is, with its unit: 63mm, 6.3cm, 0.063m");
   command->add_option("--camera", state->camera,
                       "camera.json of the sensor that will look for them; else a Kinect's");
   command
@@ -320,6 +375,7 @@ void add_learn(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--replace", state->replace, "learn objects anew that the library has already");
   add_flags(*command, state->options);
+  add_flags(*command, state->picture, "picture");
   add_flags(*command, state->reconstruct, "reconstruct", {"seed"});
   command->add_flag("!--no-masks", state->folder.masks, "RGB-D views: do not use mask files");
   command->add_flag("!--no-poses", state->folder.poses,

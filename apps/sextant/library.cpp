@@ -9,17 +9,20 @@
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/files.h"
 #include "apps/sextant/command/progress_bar.h"
+#include "apps/sextant/input/file_kind.h"
 #include "apps/sextant/library/entry_text.h"
 #include "apps/sextant/library/object_picture.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/io/bop_models.h"
 #include "sextant/io/image_file.h"
+#include "sextant/learn/learn_moped.h"
 
 namespace sextant::app {
 
 namespace {
 
 constexpr std::string_view kInfoFiles[] = {".json"};
+constexpr std::string_view kObjectFiles[] = {".ply", ".pcd", ".obj", ".vtk", ".xml"};
 
 struct LibraryCommand {
   CommonOptions common;
@@ -80,9 +83,27 @@ void remove(const LibraryCommand& command) {
   print_result(command.common, result);
 }
 
+/// An object that photographs are searched for, as MOPED reads it.
+void export_moped(const LibraryCommand& command) {
+  if (!command.models_info.empty()) {
+    throw CLI::ValidationError("--models-info", "has no effect: it belongs to a mesh");
+  }
+  const Library library(command.library, LibraryAccess::kRead);
+  ObjectParts parts = ObjectParts::none();
+  parts.mesh = parts.appearance = true;
+  const MopedModel model = make_moped_model(library.load(command.names.at(0), parts));
+  write_moped_models(command.output, std::span(&model, 1));
+  Result result;
+  result.document = {
+      {"library", command.library}, {"name", model.name}, {"appearance", model.points_m.size()}};
+  result.wrote("output", command.output);
+  print_result(command.common, result);
+}
+
 void export_object(const LibraryCommand& command) {
-  check_files({{"LIBRARY", command.library}}, {{"--output", command.output, kCloudFiles},
+  check_files({{"LIBRARY", command.library}}, {{"--output", command.output, kObjectFiles},
                                                {"--models-info", command.models_info, kInfoFiles}});
+  if (lower_extension(command.output) == ".xml") return export_moped(command);
   const Library library(command.library, LibraryAccess::kRead);
   ObjectParts parts = ObjectParts::none();
   parts.mesh = true;
@@ -159,10 +180,15 @@ void add_library(CLI::App& app) {
   command->add_option("name", state->names, "of the objects")->required();
 
   state = std::make_shared<LibraryCommand>();
-  command = add_verb(*library, "export", "Writes the mesh of an object, in metres",
-                     "sextant library export objects.sxt milk -o milk.ply", state, export_object);
+  command = add_verb(*library, "export",
+                     "Writes the mesh of an object, or its features of photographs, in metres",
+                     "sextant library export objects.sxt milk -o milk.ply\n"
+                     "  sextant library export objects.sxt kettle -o kettle.moped.xml",
+                     state, export_object);
   command->add_option("name", state->names, "of the object")->required()->expected(1);
-  command->add_option("-o,--output", state->output, "the mesh (.ply, .obj, .vtk, .pcd)")
+  command
+      ->add_option("-o,--output", state->output,
+                   "the mesh (.ply, .obj, .vtk, .pcd), or a model of MOPED (.xml)")
       ->required();
   command->add_option("--models-info", state->models_info,
                       "diameter, box and symmetries of the object, in millimetres as "

@@ -46,6 +46,9 @@ Image<Rgb8> read_png(std::span<const std::byte> file, const std::string& name);
 /// Reads the same with 16 bits a channel; values of 8 bits are multiplied by 257.
 Image<Vec3<std::uint16_t>> read_png_rgb16(std::span<const std::byte> file, const std::string& name);
 
+/// Reads how opaque each pixel is, 0 to 255; an empty image where the file does not say.
+Image<std::uint8_t> read_png_alpha(std::span<const std::byte> file, const std::string& name);
+
 /// Write 8-bit RGB or grey.
 void write_png(const std::filesystem::path& path, ImageView<const Rgb8> image);
 void write_png(const std::filesystem::path& path, ImageView<const std::uint8_t> image);

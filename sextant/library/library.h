@@ -61,6 +61,12 @@ struct ObjectEntry {
   std::int64_t stored_bytes = 0;  ///< what its parts take in the file
 };
 
+/// Whether only photographs can be searched for an object: it has features of photographs, and
+/// nothing that was learned of its shape.
+inline bool is_appearance_only(const ObjectEntry& entry) {
+  return entry.appearance > 0 && entry.samples == 0 && entry.shot == 0 && entry.tensors == 0;
+}
+
 /// What gets the objects that a library loads.
 struct LibraryVisitor {
   std::function<void(const std::vector<ObjectEntry>&)> begin;  ///< may be empty

@@ -52,6 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   sextant::fuzz::accept_errors([&] { sextant::png_info(file, "fuzz"); });
   sextant::fuzz::accept_errors([&] { sextant::read_png(file, "fuzz"); });
   sextant::fuzz::accept_errors([&] { sextant::read_png_rgb16(file, "fuzz"); });
+  sextant::fuzz::accept_errors([&] { sextant::read_png_alpha(file, "fuzz"); });
   sextant::fuzz::accept_errors([&] { sextant::read_depth_png(file, "fuzz"); });
   return 0;
 }

@@ -14,9 +14,17 @@
 
 namespace sextant::app {
 
+namespace {
+
+/// What a program writes before the first element of an XML file is shorter.
+constexpr std::size_t kLookedAtBytes = 512;
+
+}  // namespace
+
 const char* describe(FileKind kind) {
   if (kind == FileKind::kImage) return "an image";
   if (kind == FileKind::kCamera) return "a camera";
+  if (kind == FileKind::kMoped) return "a model of MOPED";
   return "a cloud or mesh";
 }
 
@@ -31,13 +39,16 @@ FileKind kind_of_content(const std::filesystem::path& path) {
   require(!path.empty(), "the name of an input is empty");
   keep_pipe(path);
   FileReader reader(path);
-  const std::span<const std::byte> start = reader.peek(8);
+  const std::span<const std::byte> start = reader.peek(kLookedAtBytes);
   require(!start.empty(), path.string(), ": is empty");
   return kind_of_bytes(start, path);
 }
 
 FileKind kind_of_bytes(std::span<const std::byte> start, const std::filesystem::path& path) {
   if (is_png(start) || is_jpeg(start) || is_pnm(start) || is_tiff(start)) return FileKind::kImage;
+  const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
+  const bool xml = lower_extension(path) == ".xml" || text.starts_with("<?xml");
+  if (text.starts_with("<Model") || xml) return FileKind::kMoped;
   const bool brace = !start.empty() && start[0] == std::byte{'{'};
   if (brace || lower_extension(path) == ".json") return FileKind::kCamera;
   return FileKind::kGeometry;

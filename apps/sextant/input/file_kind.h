@@ -12,13 +12,14 @@
 namespace sextant::app {
 
 /// What a file holds.
-enum class FileKind { kGeometry, kImage, kCamera };
+enum class FileKind { kGeometry, kImage, kCamera, kMoped };
 
-/// "a cloud or mesh", "an image", "a camera".
+/// "a cloud or mesh", "an image", "a camera", "a model of MOPED".
 const char* describe(FileKind kind);
 
-/// Images by their first bytes, cameras by .json or a brace at their start, everything else is
-/// taken for geometry. What comes through a pipe is kept for those who then read it.
+/// Images and models of MOPED by their first bytes, cameras by .json or a brace at their start,
+/// everything else is taken for geometry. What comes through a pipe is kept for those who then read
+/// it.
 FileKind kind_of_content(const std::filesystem::path& path);
 /// The same of bytes from the start of a file.
 FileKind kind_of_bytes(std::span<const std::byte> start, const std::filesystem::path& path);

@@ -79,6 +79,8 @@ TriangleMesh read_mesh_file(const SurfaceInput& input) {
 bool is_depth_map(const SurfaceInput& input) {
   const FileKind kind = kind_of_content(input.file);
   require(kind != FileKind::kCamera, input.file, ": is a camera; the depth map comes first");
+  require(kind != FileKind::kMoped, input.file,
+          ": is a model of MOPED, not a surface; 'sextant learn' takes it");
   return kind == FileKind::kImage;
 }
 

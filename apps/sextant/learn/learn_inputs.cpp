@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <map>
 
 #include "apps/sextant/command/progress_bar.h"
@@ -67,6 +69,34 @@ void add_bop_models(const fs::path& info, std::vector<LearnInput>& inputs) {
   }
 }
 
+bool is_moped_file(const fs::path& path) {
+  constexpr std::string_view kEnd = ".moped.xml";
+  std::string name = path.filename().string();
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name.ends_with(kEnd);
+}
+
+/// The models of a file, which have names of their own.
+void add_moped(const fs::path& path, std::vector<LearnInput>& inputs) {
+  for (MopedModel& model : read_moped_models(path)) {
+    LearnInput input;
+    input.kind = LearnInput::Kind::kMoped;
+    input.path = path;
+    fs::path stem = path.stem();
+    if (stem.extension() == ".moped") stem = stem.stem();
+    input.name = model.name.empty() ? stem.string() : model.name;
+    input.moped = std::make_shared<MopedModel>(std::move(model));
+    inputs.push_back(std::move(input));
+  }
+}
+
+void add_picture(const fs::path& path, std::vector<LearnInput>& inputs) {
+  LearnInput input = mesh_input(path);
+  input.kind = LearnInput::Kind::kPicture;
+  inputs.push_back(std::move(input));
+}
+
 void add_folder(const fs::path& folder, std::vector<LearnInput>& inputs) {
   const std::vector<fs::path> files = files_of(folder);
   if (fs::is_regular_file(folder / "models_info.json")) {
@@ -84,14 +114,16 @@ void add_folder(const fs::path& folder, std::vector<LearnInput>& inputs) {
   const std::size_t before = inputs.size();
   for (const fs::path& file : files) {
     const std::string extension = lower_extension(file);
-    if (std::find(std::begin(kObjectFiles), std::end(kObjectFiles), extension) !=
-        std::end(kObjectFiles)) {
+    if (is_moped_file(file)) {
+      add_moped(file, inputs);
+    } else if (std::find(std::begin(kObjectFiles), std::end(kObjectFiles), extension) !=
+               std::end(kObjectFiles)) {
       inputs.push_back(mesh_input(file));
     }
   }
   require(inputs.size() > before, folder.string(),
-          ": holds no object: no .ply, .obj, .pcd, .vtk or .xyz file, no models_info.json, and no "
-          "depth_*.png of RGB-D views");
+          ": holds no object: no .ply, .obj, .pcd, .vtk, .xyz or .moped.xml file, no "
+          "models_info.json, and no depth_*.png of RGB-D views");
 }
 
 /// The largest side of the box around a file's points, in its own units.
@@ -99,10 +131,17 @@ struct Size {
   double side = 0, diagonal = 0;
 };
 
-Size size_of(const fs::path& path) {
-  const GeometryInfo info = geometry_info(path);
-  require(info.points > info.invalid_points, path.string(), ": holds no point with a place");
-  const Vec3d extent = cast<double>(info.bounds.high) - cast<double>(info.bounds.low);
+Size size_of(const LearnInput& input) {
+  Bounds box;
+  if (input.moped) {
+    box = bounds(Context::cpu(), view_of(input.moped->points_m));
+  } else {
+    const GeometryInfo info = geometry_info(input.path);
+    require(info.points > info.invalid_points, input.path.string(),
+            ": holds no point with a place");
+    box = info.bounds;
+  }
+  const Vec3d extent = cast<double>(box.high) - cast<double>(box.low);
   return {std::max({extent.x, extent.y, extent.z}), norm(extent)};
 }
 
@@ -120,13 +159,15 @@ void guess_unit(const Size& size, LearnInput& input) {
 }
 
 void find_unit(const LearnUnits& units, LearnInput& input) {
-  if (input.kind == LearnInput::Kind::kViews) return;
-  const Size size = size_of(input.path);
+  if (input.kind == LearnInput::Kind::kViews || input.kind == LearnInput::Kind::kPicture) return;
+  const Size size = size_of(input);
   require(input.bop_id == 0 || (units.unit.empty() && units.diameter_m == 0), input.path.string(),
           ": the models of a BOP data set are in millimetres; leave --unit and --diameter-m out");
   if (units.diameter_m > 0) {
-    const TriangleMesh mesh = read_geometry(input.path);
-    const double diameter = sextant::diameter_m(Context::cpu(), mesh.vertices.points);
+    const Context cpu = Context::cpu();
+    const Buffer<Vec3f> points = input.moped ? copy(cpu, input.moped->points_m)
+                                             : std::move(read_geometry(input.path).vertices.points);
+    const double diameter = sextant::diameter_m(cpu, points);
     require(diameter > 0, input.path.string(), ": all of its points lie in one place");
     input.unit_m = units.diameter_m / diameter;
     input.remarks.push_back(
@@ -146,6 +187,17 @@ void find_unit(const LearnUnits& units, LearnInput& input) {
 
 }  // namespace
 
+double length_m_of(const std::string& text) {
+  const std::size_t unit = text.find_first_not_of("0123456789.+-eE ");
+  const std::string number = text.substr(0, unit);
+  double length = 0;
+  const char* last = number.data() + number.find_last_not_of(' ') + 1;
+  const auto [end, error] = std::from_chars(number.data(), last, length);
+  require(error == std::errc{} && end == last, "'", text, "' is no length such as 63mm");
+  require(unit != std::string::npos, "'", text, "' has no unit; 63mm, 6.3cm and 0.063m have one");
+  return length * unit_m_of(text.substr(unit));
+}
+
 std::vector<LearnInput> find_learn_inputs(const std::vector<std::string>& words,
                                           const std::string& name, const LearnUnits& units) {
   std::vector<LearnInput> inputs;
@@ -156,8 +208,19 @@ std::vector<LearnInput> find_learn_inputs(const std::vector<std::string>& words,
       continue;
     }
     const FileKind kind = kind_of_content(path);
+    if (kind == FileKind::kMoped) {
+      add_moped(path, inputs);
+      continue;
+    }
+    if (kind == FileKind::kImage && units.planar_width_m > 0) {
+      add_picture(path, inputs);
+      continue;
+    }
     require(kind == FileKind::kGeometry, word, ": is ", describe(kind),
-            ", and an object is learned from a cloud or mesh, or from a folder");
+            ", and an object is learned from a cloud or mesh, or from a folder",
+            kind == FileKind::kImage
+                ? "; where it shows something flat, --planar-width 63mm says how wide that is"
+                : "");
     inputs.push_back(mesh_input(path));
   }
   if (!name.empty()) {

@@ -73,13 +73,40 @@ TriangleMesh squares(const TriangleMesh& mesh, double half_m) {
   return made;
 }
 
+/// A small octahedron at each point: what has no normals is seen from all sides.
+TriangleMesh grains(const TriangleMesh& mesh, double half_m) {
+  constexpr int kFaces[][3] = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4},
+                               {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
+  const Vec3d corners[] = {{half_m, 0, 0},  {-half_m, 0, 0}, {0, half_m, 0},
+                           {0, -half_m, 0}, {0, 0, half_m},  {0, 0, -half_m}};
+  std::vector<Vec3f> points, normals;
+  std::vector<Rgb8> colors;
+  std::vector<Vec3i> triangles;
+  const auto centres = mesh.vertices.points.host();
+  for (std::size_t i = 0; i < centres.size(); ++i) {
+    const Vec3d centre = cast<double>(centres[i]);
+    if (!is_finite(centre)) continue;
+    const int first = static_cast<int>(points.size());
+    for (const Vec3d& corner : corners) {
+      points.push_back(cast<float>(centre + corner));
+      normals.push_back(cast<float>(normalized(corner)));
+      colors.push_back(mesh.vertices.colors.empty() ? kClay : mesh.vertices.colors.host()[i]);
+    }
+    for (const auto& f : kFaces) triangles.push_back({first + f[0], first + f[1], first + f[2]});
+  }
+  TriangleMesh made = make_mesh(points, normals, triangles, kClay);
+  made.vertices.colors = copy(Context::cpu(), colors);
+  return made;
+}
+
 }  // namespace
 
 TriangleMesh drawable(const TriangleMesh& mesh, double diameter_m) {
   if (mesh.triangles.empty()) {
     // As large as the points lie apart, were they spread over a ball.
     const double count = std::max<double>(1, static_cast<double>(mesh.vertices.size()));
-    return squares(mesh, diameter_m * std::sqrt(std::numbers::pi / count) * 0.6);
+    const double half_m = diameter_m * std::sqrt(std::numbers::pi / count) * 0.6;
+    return mesh.vertices.normals.empty() ? grains(mesh, half_m / 2) : squares(mesh, half_m);
   }
   TriangleMesh drawn = copy(Context::cpu(), mesh);
   const bool textured =

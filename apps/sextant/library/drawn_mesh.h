@@ -7,8 +7,8 @@
 
 namespace sextant::app {
 
-/// The mesh as it can be drawn: one without triangles becomes small squares at its points, and one
-/// without colours gets one.
+/// The mesh as it can be drawn: one without triangles becomes small squares at its points, or
+/// grains where they have no normals, and one without colours gets one.
 TriangleMesh drawable(const TriangleMesh& mesh, double diameter_m);
 
 /// A thin rod from one point to another.

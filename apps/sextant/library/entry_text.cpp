@@ -100,13 +100,13 @@ json to_json(const ObjectEntry& entry) {
 
 std::string table_of(const std::vector<ObjectEntry>& entries) {
   using Line = std::vector<std::string>;
-  std::vector<Line> lines{{"name", "size [mm]", "triangles", "views", "tensors", "SHOT",
+  std::vector<Line> lines{{"name", "size [mm]", "triangles", "views", "tensors", "SHOT", "features",
                            "symmetries", "stored", "source"}};
   for (const ObjectEntry& e : entries) {
     lines.push_back({e.name, size_text(e), std::to_string(e.triangles), std::to_string(e.views),
                      std::to_string(e.tensors), std::to_string(e.shot),
-                     words_of(e.shape_symmetries), bytes_text(e.stored_bytes),
-                     source_text(e.source)});
+                     std::to_string(e.appearance), words_of(e.shape_symmetries),
+                     bytes_text(e.stored_bytes), source_text(e.source)});
   }
   std::vector<std::size_t> widths(lines[0].size());
   for (const Line& line : lines) {
@@ -119,7 +119,7 @@ std::string table_of(const std::vector<ObjectEntry>& entries) {
     for (std::size_t i = 0; i < line.size(); ++i) {
       // Words stand left, numbers right.
       const std::string blanks(widths[i] - columns_of(line[i]), ' ');
-      const bool left = i == 0 || i == 6 || i == 8;
+      const bool left = i == 0 || i == 7 || i == 9;
       row += (i > 0 ? "  " : "") + (left ? line[i] + blanks : blanks + line[i]);
     }
     row.erase(row.find_last_not_of(' ') + 1);

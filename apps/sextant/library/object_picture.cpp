@@ -37,11 +37,25 @@ Ball ball_around(const LearnedObject& object) {
   return {cast<double>(box.low + box.high) * 0.5, std::max(1e-3, 0.5 * double{box.diagonal_m()})};
 }
 
-/// A camera at a distance from the ball in a direction of the object's frame, with z of the object
-/// up in the picture.
-Rigid3d look_from(const Ball& ball, const Vec3d& direction, double distance_m) {
+/// From where an object is shown: directions of its frame, and what is up in the picture.
+struct Sides {
+  Vec3d up{0, 0, 1};
+  Vec3d panel{1.0, -1.4, 0.9};
+  Vec3d tiles[4] = {{1, -1, 0.6}, {1, 1, 0.6}, {-1, 1, -0.5}, {0.05, -0.3, 1.2}};
+};
+
+/// What is flat is shown from its front, which looks along -z with y down.
+Sides sides_of(const TriangleMesh& mesh) {
+  const Bounds box = bounds(Context::cpu(), mesh.vertices.points);
+  if (mesh.triangles.empty() || box.low.z < box.high.z) return {};
+  return {{0, -1, 0}, {0.5, -0.5, -1}, {{0, 0, -1}, {0.8, 0, -1}, {-0.8, 0.4, -1}, {0.2, -1, -1}}};
+}
+
+/// A camera at a distance from the ball in a direction of the object's frame.
+Rigid3d look_from(const Ball& ball, const Vec3d& direction, const Vec3d& upwards,
+                  double distance_m) {
   const Vec3d z = -normalized(direction);
-  const Vec3d up = std::abs(z.z) < 0.95 ? Vec3d{0, 0, 1} : Vec3d{0, 1, 0};
+  const Vec3d up = std::abs(dot(z, upwards)) < 0.95 ? upwards : Vec3d{0, 1, 0};
   const Vec3d x = normalized(cross(z, up));
   const Mat3d rotation{{x, cross(z, x), z}};
   return {rotation, rotation * (ball.centre_m * -1.0) + Vec3d{0, 0, distance_m}};
@@ -125,7 +139,7 @@ Vec3d nearest_on_axis(const Vec3d& point_m, const Vec3d& axis, const Vec3d& to_m
 
 /// The panel with views and symmetries.
 void draw_panel(const Context& context, const LearnedObject& object, const TriangleMesh& body,
-                const Ball& ball, int top, Image<Rgb8>& picture) {
+                const Ball& ball, const Sides& sides, int top, Image<Rgb8>& picture) {
   const double sphere_m = 1.8 * ball.radius_m;
   std::vector<TriangleMesh> signs;
   for (const LearnedView& view : object.views) {
@@ -158,7 +172,7 @@ void draw_panel(const Context& context, const LearnedObject& object, const Trian
   std::vector<const TriangleMesh*> meshes{&body};
   for (const TriangleMesh& sign : signs) meshes.push_back(&sign);
   const double tangent = 0.30, distance_m = 1.12 * sphere_m / std::sin(std::atan(tangent));
-  const Rigid3d pose = look_from(ball, {1.0, -1.4, 0.9}, distance_m);
+  const Rigid3d pose = look_from(ball, sides.panel, sides.up, distance_m);
   draw(context, RenderScene(context, meshes), pose, tangent, kPanel_px, 0, top, picture);
   for (const Label& label : labels) {
     const Vec2d at = seen_at(label.end_m, pose, tangent);
@@ -204,16 +218,16 @@ Image<Rgb8> object_picture(const Context& context, const LearnedObject& object) 
   std::fill_n(picture.pixels().data(), picture.pixels().size(), kPaper);
   const Ball ball = ball_around(object);
   const TriangleMesh body = drawable(object.mesh, object.diameter_m);
-  draw_panel(context, object, body, ball, kHeader_px, picture);
+  const Sides sides = sides_of(object.mesh);
+  draw_panel(context, object, body, ball, sides, kHeader_px, picture);
 
   const RenderScene scene(context, body);
-  const Vec3d sides[] = {{1, -1, 0.6}, {1, 1, 0.6}, {-1, 1, -0.5}, {0.05, -0.3, 1.2}};
   constexpr double kTangent = 0.25;
   const double distance_m = 1.08 * ball.radius_m / std::sin(std::atan(kTangent));
   for (int i = 0; i < 4; ++i) {
     const int left = kPanel_px + i % 2 * kTile_px, top = kHeader_px + i / 2 * kTile_px;
-    draw(context, scene, look_from(ball, sides[i], distance_m), kTangent, kTile_px, left, top,
-         picture);
+    draw(context, scene, look_from(ball, sides.tiles[i], sides.up, distance_m), kTangent, kTile_px,
+         left, top, picture);
     draw_frame(picture, left, top, kTile_px);
   }
   draw_frame(picture, 0, kHeader_px, kPanel_px);
@@ -221,9 +235,11 @@ Image<Rgb8> object_picture(const Context& context, const LearnedObject& object) 
   std::transform(title.begin(), title.end(), title.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   draw_text(picture, 12, 11, title, kInk, 3);
+  const bool is_cloud = object.mesh.triangles.empty();
   const std::string facts =
-      fmt::format("{:.1f} mm  {} triangles  {} views", 1000 * object.diameter_m,
-                  object.mesh.triangles.size(), object.views.size());
+      fmt::format("{:.1f} mm  {} {}  {} views", 1000 * object.diameter_m,
+                  is_cloud ? object.mesh.vertices.size() : object.mesh.triangles.size(),
+                  is_cloud ? "points" : "triangles", object.views.size());
   draw_text(picture, picture.width() - 12 - text_width(facts, 2), 15, facts, kInk, 2);
   return picture;
 }

@@ -77,6 +77,7 @@ void add_folder(const fs::path& folder, std::vector<FrameFile>& frames) {
 FrameFile frame_of_file(const std::string& word) {
   const FileKind kind = kind_of_content(word);
   require(kind != FileKind::kCamera, word, ": is a camera; pass it with --camera");
+  require(kind != FileKind::kMoped, word, ": is a model of MOPED; 'sextant learn' takes it");
   return {word, "", kind == FileKind::kGeometry};
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/progress_bar.h"
@@ -23,6 +24,24 @@ std::string names_of(const std::vector<ObjectEntry>& entries) {
   }
   if (entries.size() > kMost) names += " and " + std::to_string(entries.size() - kMost) + " more";
   return names;
+}
+
+template <class Condition>
+std::vector<ObjectEntry> selected(const std::vector<ObjectEntry>& entries,
+                                  const Condition& condition) {
+  std::vector<ObjectEntry> some;
+  std::copy_if(entries.begin(), entries.end(), std::back_inserter(some), condition);
+  return some;
+}
+
+/// Says which objects depth does not show; Error where there are no others.
+void tell_unseen(const std::string& library, const std::vector<ObjectEntry>& unseen, bool others) {
+  if (unseen.empty()) return;
+  const std::string text =
+      fmt::format("{}: {} known by features of photographs alone and cannot be seen in depth",
+                  library, names_of(unseen) + (unseen.size() == 1 ? " is" : " are"));
+  require(others, text, "; learn a mesh or RGB-D views");
+  note("sextant: " + text);
 }
 
 /// Says when lookalikes were learned by another version.
@@ -64,9 +83,15 @@ std::vector<LearnedObject> load_known_objects(const Context& context, const std:
   const auto is_wanted = [&](const ObjectEntry& entry) {
     return only.empty() || std::find(only.begin(), only.end(), entry.name) != only.end();
   };
-  const auto bare = std::count_if(entries.begin(), entries.end(), [&](const ObjectEntry& entry) {
-    return is_wanted(entry) && entry.lookalikes == 0;
+  const std::vector<ObjectEntry> unseen = selected(entries, [&](const ObjectEntry& entry) {
+    return is_wanted(entry) && is_appearance_only(entry);
   });
+  const std::vector<ObjectEntry> seen = selected(entries, [&](const ObjectEntry& entry) {
+    return is_wanted(entry) && !is_appearance_only(entry);
+  });
+  tell_unseen(library, unseen, !seen.empty());
+  const auto bare = std::count_if(seen.begin(), seen.end(),
+                                  [](const ObjectEntry& entry) { return entry.lookalikes == 0; });
   if (bare > 0) {
     note(
         fmt::format("sextant: {}: {} of its objects were learned without clutter and are accepted "
@@ -76,7 +101,7 @@ std::vector<LearnedObject> load_known_objects(const Context& context, const std:
   const ObjectParts parts = parts_to_recognize(options);
   ProgressBar bar("loading the library", {"objects", 1});
   std::vector<LearnedObject> objects;
-  if (only.empty()) {
+  if (seen.size() == entries.size()) {
     LibraryVisitor visitor;
     visitor.object = [&](std::int64_t, LearnedObject object) {
       objects.push_back(std::move(object));
@@ -85,10 +110,7 @@ std::vector<LearnedObject> load_known_objects(const Context& context, const std:
     doubt_lookalikes(library, objects);
     return objects;
   }
-  for (const ObjectEntry& entry : entries) {
-    if (!is_wanted(entry)) continue;
-    objects.push_back(file.load(entry.name, parts));
-  }
+  for (const ObjectEntry& entry : seen) objects.push_back(file.load(entry.name, parts));
   doubt_lookalikes(library, objects);
   return objects;
 }

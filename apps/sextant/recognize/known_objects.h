@@ -13,8 +13,9 @@ namespace sextant::app {
 void check_sources_flag(CLI::App& command);
 
 /// The objects of a library with the parts that recognition with these options needs, in the
-/// library's order; those that `only` names where it names some. Error for a library without
-/// objects, and for a name that is not in it.
+/// library's order; those that `only` names where it names some. Objects that photographs alone
+/// show are left out with a note. Error for a library without objects, for a name that is not in
+/// it, and where nothing is left.
 std::vector<LearnedObject> load_known_objects(const Context& context, const std::string& library,
                                               const RecognizeOptions& options,
                                               const std::vector<std::string>& only = {});

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "sextant/io/depth_file/steps.h"
 #include "sextant/io/file.h"
@@ -88,6 +89,17 @@ class Decoder {
     return image;
   }
 
+  /// Empty where every pixel is opaque by the kind of file.
+  Image<std::uint8_t> alpha() {
+    if (!has_alpha()) return {};
+    std::vector<std::uint8_t> rgba(static_cast<std::size_t>(4 * width_ * height_));
+    if (!read_pixels_rgba8(rgba.data())) fail(name_, ": cannot be decoded: ", message_);
+    Image<std::uint8_t> image(Context::cpu(1), width(), height());
+    const std::span<std::uint8_t> to = image.pixels().host();
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = rgba[4 * i + 3];
+    return image;
+  }
+
   Image<std::uint16_t> grey16() {
     Image<std::uint16_t> image(Context::cpu(1), width(), height());
     if (!read_pixels_grey16(image.view())) fail(name_, ": cannot be decoded: ", message_);
@@ -136,6 +148,20 @@ class Decoder {
     png_set_gray_to_rgb(png_);
     if constexpr (std::endian::native == std::endian::little) png_set_swap(png_);
     read_rows(reinterpret_cast<png_bytep>(image.data), image.stride * 6);
+    return true;
+  }
+
+  bool has_alpha() const {
+    return (color_type_ & PNG_COLOR_MASK_ALPHA) != 0 ||
+           png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
+  }
+
+  bool read_pixels_rgba8(png_bytep pixels) {
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    png_set_expand(png_);
+    png_set_scale_16(png_);
+    png_set_gray_to_rgb(png_);
+    read_rows(pixels, 4 * width_);
     return true;
   }
 
@@ -272,6 +298,10 @@ Image<Rgb8> read_png(std::span<const std::byte> file, const std::string& name) {
 Image<Vec3<std::uint16_t>> read_png_rgb16(std::span<const std::byte> file,
                                           const std::string& name) {
   return Decoder(file, name).rgb16();
+}
+
+Image<std::uint8_t> read_png_alpha(std::span<const std::byte> file, const std::string& name) {
+  return Decoder(file, name).alpha();
 }
 
 Image<Rgb8> read_png(const std::filesystem::path& path) {

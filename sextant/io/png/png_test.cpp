@@ -165,6 +165,24 @@ TEST(DepthPng, RefusesOtherPngsWithWhatTheyAre) {
   EXPECT_TRUE(mentions(refusal(PNG_COLOR_TYPE_PALETTE, 8), "8-bit palette"));
 }
 
+TEST(Png, ReadsHowOpaquePixelsAre) {
+  const auto sample = [](int u, int v, int channel) { return 40u * u + 10u * v + channel; };
+  for (const bool interlaced : {false, true}) {
+    const auto rgba = make_file(5, 3, PNG_COLOR_TYPE_RGB_ALPHA, 8, interlaced, sample);
+    const Image<std::uint8_t> alpha = read_png_alpha(rgba, "x.png");
+    ASSERT_EQ(alpha.width(), 5);
+    ASSERT_EQ(alpha.height(), 3);
+    for (int v = 0; v < 3; ++v) {
+      for (int u = 0; u < 5; ++u) EXPECT_EQ(alpha(u, v), sample(u, v, 3));
+    }
+  }
+  const auto grey = make_file(4, 2, PNG_COLOR_TYPE_GRAY_ALPHA, 16, false,
+                              [](int u, int, int channel) { return 257u * (10u * u + channel); });
+  EXPECT_EQ(read_png_alpha(grey, "x.png")(3, 1), 31);
+  const auto opaque = make_file(4, 2, PNG_COLOR_TYPE_RGB, 8, false, sample);
+  EXPECT_TRUE(read_png_alpha(opaque, "x.png").empty());
+}
+
 TEST(DepthPng, ReadsInterlacedFiles) {
   const auto file = make_file(37, 23, PNG_COLOR_TYPE_GRAY, 16, true,
                               [](int u, int v, int) { return 1000u * u + v + 1; });

@@ -163,6 +163,8 @@ Model make_model(const Context& context, const LearnedObject& object,
   model.diameter_m = static_cast<float>(object.diameter_m);
   // Samples of the surface itself are more even than what thinning a library's samples leaves.
   const bool has_surface = !object.mesh.triangles.empty() || !object.mesh.vertices.normals.empty();
+  require(has_surface || !object.samples.points.empty(), "object ", object.name,
+          ": knows nothing of its shape that a depth map could show; learn a mesh or RGB-D views");
   // A wrong unit shows in the surface, whatever the entry says.
   const double size_m =
       has_surface ? sextant::diameter_m(context, object.mesh.vertices.points) : object.diameter_m;
