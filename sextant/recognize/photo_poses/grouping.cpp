@@ -48,8 +48,7 @@ std::vector<std::int32_t> owners_of_features(const Problem& problem,
     for (std::size_t i = 0; i < claims[p].matches.size(); ++i) {
       const auto match = static_cast<std::size_t>(claims[p].matches[i]);
       Best& owner = best[static_cast<std::size_t>(problem.features[match])];
-      const bool agrees =
-          problem.options.nearest_first && claims[p].errors_sq_px[i] < agree_px_sq;
+      const bool agrees = problem.options.nearest_first && claims[p].errors_sq_px[i] < agree_px_sq;
       const bool better = agrees != owner.agrees ? agrees : claims[p].rank > owner.rank;
       if (owner.pose < 0 || better) {
         owner = {static_cast<std::int32_t>(p), agrees, claims[p].rank};
@@ -65,8 +64,8 @@ std::string why_dropped(std::size_t left, std::size_t before, double score,
                         const GroupLimits& limits) {
   std::ostringstream reason;
   if (left < static_cast<std::size_t>(limits.points)) {
-    reason << left << " of the " << before << " features near it were left by better poses, fewer than "
-           << limits.points;
+    reason << left << " of the " << before
+           << " features near it were left by better poses, fewer than " << limits.points;
   } else {
     reason << "Q-score " << score << " of its " << left << " features is below " << limits.score;
   }
@@ -74,6 +73,10 @@ std::string why_dropped(std::size_t left, std::size_t before, double score,
 }
 
 }  // namespace
+
+void drop(std::vector<DroppedPose>& dropped, PhotoHypothesis pose, std::string reason) {
+  dropped.push_back({std::move(pose), std::move(reason)});
+}
 
 double rank_of(const PhotoPoseOptions& options, std::span<const double> errors_sq_px) {
   if (options.ranking == PoseRanking::kQScore) return q_score(options, errors_sq_px);
@@ -95,22 +98,20 @@ std::vector<PhotoHypothesis> group_by_projection(const Problem& problem,
                                                  std::vector<DroppedPose>& dropped) {
   std::vector<std::int64_t> costs;
   for (const PhotoHypothesis& pose : poses) {
-    costs.push_back(static_cast<std::int64_t>(
-        problem.of_object[static_cast<std::size_t>(pose.object)].size()));
+    costs.push_back(
+        static_cast<std::int64_t>(problem.of_object[static_cast<std::size_t>(pose.object)].size()));
   }
   std::vector<Claims> claims(poses.size());
   for_largest_first(problem.context, costs,
                     [&](std::size_t p) { claims[p] = claims_of(problem, poses[p]); });
-  const std::vector<std::int32_t> owners =
-      owners_of_features(problem, claims, limits.agree_px_sq);
+  const std::vector<std::int32_t> owners = owners_of_features(problem, claims, limits.agree_px_sq);
 
   std::vector<PhotoHypothesis> kept;
   for (std::size_t p = 0; p < poses.size(); ++p) {
     Claims left;
     for (std::size_t i = 0; i < claims[p].matches.size(); ++i) {
       const std::int32_t m = claims[p].matches[i];
-      const auto feature =
-          static_cast<std::size_t>(problem.features[static_cast<std::size_t>(m)]);
+      const auto feature = static_cast<std::size_t>(problem.features[static_cast<std::size_t>(m)]);
       if (owners[feature] != static_cast<std::int32_t>(p)) continue;
       left.matches.push_back(m);
       left.errors_sq_px.push_back(claims[p].errors_sq_px[i]);

@@ -20,6 +20,8 @@ struct DroppedPose {
   std::string reason;
 };
 
+void drop(std::vector<DroppedPose>& dropped, PhotoHypothesis pose, std::string reason);
+
 /// Gives each feature of the photographs to one pose, of whatever object: of those that project its
 /// point within gamma, the one that ranks highest over all that it projects so near; the first of
 /// equals. Poses that are left with too little are dropped. What is left has the matches that it

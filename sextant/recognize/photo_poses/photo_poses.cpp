@@ -84,9 +84,8 @@ std::vector<PhotoHypothesis> poses_of_clusters(const Problem& problem,
   }
   std::vector<PhotoHypothesis> kept;
   for (auto first = poses.begin(); first != poses.end();) {
-    const auto last = std::find_if(first, poses.end(), [&](const PhotoHypothesis& p) {
-      return p.object != first->object;
-    });
+    const auto last = std::find_if(
+        first, poses.end(), [&](const PhotoHypothesis& p) { return p.object != first->object; });
     if (static_cast<std::size_t>(last - first) > kMostPosesOfObject) {
       std::stable_sort(first, last, [](const PhotoHypothesis& a, const PhotoHypothesis& b) {
         return a.matches.size() > b.matches.size();
@@ -97,7 +96,7 @@ std::vector<PhotoHypothesis> poses_of_clusters(const Problem& problem,
       if (taken++ < kMostPosesOfObject) {
         kept.push_back(std::move(*first));
       } else {
-        dropped.push_back({std::move(*first), "the object has too many poses"});
+        drop(dropped, std::move(*first), "the object has too many poses");
       }
     }
   }
@@ -147,17 +146,17 @@ std::vector<PhotoHypothesis> joined_and_refined(const Problem& problem,
   poses = with_refined(problem, poses, added);
   trace.refined.insert(trace.refined.end(), added.begin(), added.end());
   clock.stop("refine poses");
-  poses = group(problem, std::move(poses), {o.final_points, o.final_score, o.refine_px_sq}, dropped);
+  poses =
+      group(problem, std::move(poses), {o.final_points, o.final_score, o.refine_px_sq}, dropped);
   clock.stop("group again");
   // The code of MOPED leaves the poses as they are; the paper fits them where features moved.
   std::vector<std::int64_t> costs(poses.size(), 1);
   for_largest_first(problem.context, costs, [&](std::size_t i) {
-    const bool fit = o.polish || (!o.refine_random_start &&
-                                  std::none_of(before.begin(), before.end(),
-                                               [&](const PhotoHypothesis& b) {
-                                                 return b.object == poses[i].object &&
-                                                        b.matches == poses[i].matches;
-                                               }));
+    const bool fit =
+        o.polish || (!o.refine_random_start &&
+                     std::none_of(before.begin(), before.end(), [&](const PhotoHypothesis& b) {
+                       return b.object == poses[i].object && b.matches == poses[i].matches;
+                     }));
     finish(problem, poses[i], fit);
   });
   clock.stop("fit poses");
@@ -174,8 +173,8 @@ std::vector<PhotoHypothesis> averaged(const Problem& problem,
     Problem single = problem;
     for (auto& matches : single.of_object) {
       std::erase_if(matches, [&](std::int32_t m) {
-        return static_cast<std::size_t>(
-                   problem.matches[static_cast<std::size_t>(m)].camera) != photo;
+        return static_cast<std::size_t>(problem.matches[static_cast<std::size_t>(m)].camera) !=
+               photo;
       });
     }
     std::vector<PhotoHypothesis> own;
@@ -201,7 +200,7 @@ PhotoDetection detection_of(const Problem& problem, const PhotoHypothesis& pose,
   found.object = object.name;
   found.object_index = pose.object;
   found.world_from_object = pose.world_from_object;
-  found.centre_m = cast<double>(object.centre_m);
+  found.centre_m = object.centre_m;
   found.terms = terms_of(problem, pose);
   found.score = score_of(found.terms);
   found.inliers = pose.matches;

@@ -4,6 +4,8 @@
 namespace sextant::detail::photo_poses {
 namespace {
 
+const char* const kOutranked = "another pose of its group ranks higher";
+
 /// A place and a quaternion, in units of the kernel's radii.
 struct Place7 {
   double x[7];
@@ -80,11 +82,11 @@ std::vector<PhotoHypothesis> group_in_pose_space(const Problem& problem,
         ranks.push_back(rank);
         best_of_modes.push_back(poses[p]);
       } else if (rank > ranks[k]) {
-        dropped.push_back({best_of_modes[k], "another pose of its group ranks higher"});
+        drop(dropped, best_of_modes[k], kOutranked);
         ranks[k] = rank;
         best_of_modes[k] = poses[p];
       } else {
-        dropped.push_back({poses[p], "another pose of its group ranks higher"});
+        drop(dropped, poses[p], kOutranked);
       }
     }
     first = last;
@@ -99,8 +101,8 @@ std::vector<PhotoHypothesis> group_in_pose_space(const Problem& problem,
     }
     const bool few = pose.matches.size() < static_cast<std::size_t>(limits.points);
     if (few || pose.q_score < limits.score) {
-      dropped.push_back({std::move(pose), few ? "its group has too few features"
-                                              : "its group's Q-score is too small"});
+      drop(dropped, std::move(pose),
+           few ? "its group has too few features" : "its group's Q-score is too small");
     } else {
       kept.push_back(std::move(pose));
     }
