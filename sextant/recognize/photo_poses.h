@@ -17,10 +17,12 @@ namespace sextant {
 /// How the matches of an object in a photograph are parted by their places.
 enum class PlaceClustering : std::int32_t {
   kMeanShift,     ///< flat kernel, modes that are near each other are one
-  kAgglomerative  ///< that of MOPED's code: groups whose surroundings have nearly the same mean join
+  kAgglomerative  ///< that of MOPED's code: groups whose surroundings have nearly the same mean
+                  ///< join
 };
 inline constexpr Choice<PlaceClustering> kPlaceClusterings[] = {
-    {"mean_shift", PlaceClustering::kMeanShift}, {"agglomerative", PlaceClustering::kAgglomerative}};
+    {"mean_shift", PlaceClustering::kMeanShift},
+    {"agglomerative", PlaceClustering::kAgglomerative}};
 
 /// How a pose is made of a few matches.
 enum class PoseSampling : std::int32_t {
@@ -44,8 +46,8 @@ enum class PoseGrouping : std::int32_t {
   kProjection,  ///< each feature goes to the best pose that projects its point nearby
   kPoseSpace    ///< mean shift over places and quaternions
 };
-inline constexpr Choice<PoseGrouping> kPoseGroupings[] = {
-    {"projection", PoseGrouping::kProjection}, {"pose_space", PoseGrouping::kPoseSpace}};
+inline constexpr Choice<PoseGrouping> kPoseGroupings[] = {{"projection", PoseGrouping::kProjection},
+                                                          {"pose_space", PoseGrouping::kPoseSpace}};
 
 /// Which of several poses is best.
 enum class PoseRanking : std::int32_t {
@@ -78,23 +80,24 @@ struct PhotoPoseOptions {
   float merge_px = 20;            ///< modes, or means, nearer than this are one
   // Poses of clusters.
   PoseSampling sampling = PoseSampling::kP3p;
-  int sample = 5;     ///< matches of a random start; P3P takes 3
-  int trials = 500;   ///< samples of a cluster, for each object in it
-  int fit_steps = 100;  ///< of least squares
+  int sample = 5;                  ///< matches of a random start; P3P takes 3
+  int trials = 500;                ///< samples of a cluster, for each object in it
+  int fit_steps = 100;             ///< of least squares
   bool squared_residuals = false;  ///< fourth powers of distances, as MOPED's code minimises
-  bool first_success = false;  ///< takes the first pose that enough matches agree with, not the best
-  float agree_px_sq = 10;      ///< squared distance of a match that agrees
-  int agree_points = 6;        ///< fewer that agree are no pose
+  bool first_success =
+      false;               ///< takes the first pose that enough matches agree with, not the best
+  float agree_px_sq = 10;  ///< squared distance of a match that agrees
+  int agree_points = 6;    ///< fewer that agree are no pose
   int objects_per_cluster = 4;
   // Grouping of poses.
   PoseGrouping grouping = PoseGrouping::kProjection;
   PoseRanking ranking = PoseRanking::kQScore;
-  bool nearest_first = true;  ///< a feature goes to a pose that it agrees with if there is one
-  float gamma_px = 64;        ///< a pose may claim features up to so far
-  float sigma_px = 2;         ///< of the Q-score
-  int group_points = 6;       ///< poses with fewer features are dropped
-  float group_score = 2;      ///< and those with a smaller Q-score
-  float group_m = 0.05f;      ///< radius in space, for pose_space
+  bool nearest_first = true;      ///< a feature goes to a pose that it agrees with if there is one
+  float gamma_px = 64;            ///< a pose may claim features up to so far
+  float sigma_px = 2;             ///< of the Q-score
+  int group_points = 6;           ///< poses with fewer features are dropped
+  float group_score = 2;          ///< and those with a smaller Q-score
+  float group_m = 0.05f;          ///< radius in space, for pose_space
   float group_quaternion = 0.2f;  ///< and of quaternions
   // Refinement over all photographs.
   PoseObjective refine_objective = PoseObjective::kBackprojection;
@@ -110,9 +113,9 @@ struct PhotoPoseOptions {
   bool polish = true;  ///< ends with least squares of distances in the photographs
   // Several photographs.
   PhotoFusion fusion = PhotoFusion::kCombined;
-  int least_views = 2;      ///< that must support a pose where there are several
+  int least_views = 2;       ///< that must support a pose where there are several
   float least_share = 0.5f;  ///< of the points of the poses that went into one: those that agree
-  float average_m = 0.05f;  ///< poses of single photographs that are averaged with the best
+  float average_m = 0.05f;   ///< poses of single photographs that are averaged with the best
   float average_rad = 0.2618f;
   int generalised_trials = 1000;
   // Answer.
@@ -199,12 +202,12 @@ struct PhotoObject {
 
 /// What the score of a pose is made of.
 struct PhotoPoseTerms {
-  double agreeing = 0;  ///< matches that agree, refine_px_sq
-  double share = 0;     ///< of the object's matches that lie within the outline of those
+  double agreeing = 0;   ///< matches that agree, refine_px_sq
+  double share = 0;      ///< of the object's matches that lie within the outline of those
   double spread_px = 0;  ///< smaller deviation of their places
-  double rms_px = 0;    ///< of their distances
+  double rms_px = 0;     ///< of their distances
   double q_score = 0;
-  double chance = 0;    ///< decimal logarithm of how many such poses chance would make
+  double chance = 0;  ///< decimal logarithm of how many such poses chance would make
 };
 
 /// An object found in photographs, or a pose that was considered and rejected.
@@ -259,8 +262,8 @@ struct PhotoPoses {
 /// left out; names out of range throw Error.
 ///
 /// One feature supports one object. The same bits for any number of threads. Runs on the CPU, on a
-/// CUDA context it throws. Work is bounded: trials × clusters × their matches; of one object at most
-/// 2000 poses in a step.
+/// CUDA context it throws. Work is bounded: trials × clusters × their matches; of one object at
+/// most 2000 poses in a step.
 PhotoPoses find_photo_poses(const Context& context, std::span<const PhotoMatch> matches,
                             std::span<const PosedCamera> cameras,
                             std::span<const PhotoObject> objects,

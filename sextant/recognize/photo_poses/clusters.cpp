@@ -7,8 +7,7 @@ namespace {
 
 /// The clusters of one object in one photograph.
 std::vector<PhotoCluster> clusters_of(const Problem& problem, std::int32_t object,
-                                      std::int32_t photo,
-                                      std::span<const std::int32_t> matches) {
+                                      std::int32_t photo, std::span<const std::int32_t> matches) {
   const PhotoPoseOptions& o = problem.options;
   std::vector<PhotoCluster> clusters;
   if (matches.size() < static_cast<std::size_t>(o.agree_points)) return clusters;

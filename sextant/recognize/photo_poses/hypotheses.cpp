@@ -173,7 +173,8 @@ std::optional<SampledPose> search_by_p3p(const Problem& problem,
   // Those that stand out most come first.
   std::vector<std::int32_t> sorted(matches.begin(), matches.end());
   std::stable_sort(sorted.begin(), sorted.end(), [&](std::int32_t a, std::int32_t b) {
-    return problem.ratios[static_cast<std::size_t>(a)] < problem.ratios[static_cast<std::size_t>(b)];
+    return problem.ratios[static_cast<std::size_t>(a)] <
+           problem.ratios[static_cast<std::size_t>(b)];
   });
   int most = -1, trials = search.trials;
   Rigid3d best;
@@ -228,8 +229,7 @@ std::vector<PhotoHypothesis> cluster_poses(const Problem& problem, const PhotoCl
                                                 ? search_by_p3p(problem, left, search)
                                                 : search_by_least_squares(problem, left, search);
     if (!pose) break;
-    poses.push_back(
-        {cluster.object, cluster.photo, pose->world_from_object, pose->agreeing, 0});
+    poses.push_back({cluster.object, cluster.photo, pose->world_from_object, pose->agreeing, 0});
     std::vector<std::int32_t> rest;
     std::set_difference(left.begin(), left.end(), pose->agreeing.begin(), pose->agreeing.end(),
                         std::back_inserter(rest));

@@ -23,11 +23,11 @@ struct SampleSearch {
   int trials = 1;
   int sample = 5;
   double limit_px_sq = 10;
-  int least = 6;                   ///< matches that must agree
+  int least = 6;  ///< matches that must agree
   bool first_success = false;
   PoseObjective objective = PoseObjective::kReprojection;
   PhotoFitOptions fit;
-  std::optional<Rigid3d> start;    ///< none: a random rotation, half a metre ahead
+  std::optional<Rigid3d> start;  ///< none: a random rotation, half a metre ahead
 };
 
 struct SampledPose {

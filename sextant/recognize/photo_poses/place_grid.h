@@ -24,8 +24,8 @@ class PlaceGrid {
       : places_(places), cell_px_(cell_px) {
     keys_.reserve(places.size());
     for (std::size_t i = 0; i < places.size(); ++i) {
-      keys_.push_back({key(cell(places[i].at_px.x), cell(places[i].at_px.y)),
-                       static_cast<std::int32_t>(i)});
+      keys_.push_back(
+          {key(cell(places[i].at_px.x), cell(places[i].at_px.y)), static_cast<std::int32_t>(i)});
     }
     std::sort(keys_.begin(), keys_.end());
   }
@@ -69,7 +69,9 @@ class PlaceGrid {
   std::int64_t cell(double px) const {
     return static_cast<std::int64_t>(std::floor(clamp(px / cell_px_, -1e8, 1e8)));
   }
-  static std::int64_t key(std::int64_t u, std::int64_t v) { return v * (std::int64_t{1} << 32) + u; }
+  static std::int64_t key(std::int64_t u, std::int64_t v) {
+    return v * (std::int64_t{1} << 32) + u;
+  }
 
   std::span<const WeightedPlace> places_;
   double cell_px_;

@@ -16,9 +16,9 @@ struct Problem {
   const Context& context;
   const PhotoPoseOptions& options;
   std::vector<PinholeView> views;
-  std::vector<PhotoObservation> matches;          ///< one for each PhotoMatch
-  std::vector<float> ratios;                      ///< of the matches
-  std::vector<std::int32_t> features;             ///< the same for matches of the same feature
+  std::vector<PhotoObservation> matches;  ///< one for each PhotoMatch
+  std::vector<float> ratios;              ///< of the matches
+  std::vector<std::int32_t> features;     ///< the same for matches of the same feature
   std::int32_t feature_count = 0;
   std::vector<std::vector<std::int32_t>> of_object;  ///< matches of each object that are finite
 };

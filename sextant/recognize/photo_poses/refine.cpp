@@ -49,8 +49,7 @@ void finish(const Problem& problem, PhotoHypothesis& pose, bool fit) {
   SampledPose best{pose.world_from_object,
                    agreeing(problem, pose.world_from_object, claimed, o.refine_px_sq)};
   if (fit && best.agreeing.size() >= 4) {
-    const PoseObjective objective =
-        o.polish ? PoseObjective::kReprojection : o.refine_objective;
+    const PoseObjective objective = o.polish ? PoseObjective::kReprojection : o.refine_objective;
     fit_to_agreeing(problem, claimed, o.refine_px_sq, objective,
                     {o.refine_steps, !o.polish && o.squared_residuals}, best);
   }

@@ -78,8 +78,8 @@ PhotoPoseTerms terms_of(const Problem& problem, const PhotoHypothesis& pose) {
 
 double score_of(const PhotoPoseTerms& terms) {
   if (terms.agreeing < 4) return 0;
-  const double logit = -6.0 + 2.0 * std::log(terms.agreeing) + 2.0 * terms.share -
-                       0.1 * max_of(terms.chance, -30.0);
+  const double logit =
+      -6.0 + 2.0 * std::log(terms.agreeing) + 2.0 * terms.share - 0.1 * max_of(terms.chance, -30.0);
   return 1 / (1 + std::exp(-logit));
 }
 

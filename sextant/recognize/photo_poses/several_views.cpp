@@ -13,7 +13,8 @@ int supporting_views(const Problem& problem, const PhotoHypothesis& pose) {
   for (const std::int32_t m : pose.matches) {
     ++counts[static_cast<std::size_t>(problem.matches[static_cast<std::size_t>(m)].camera)];
   }
-  return static_cast<int>(std::count_if(counts.begin(), counts.end(), [](int n) { return n >= 3; }));
+  return static_cast<int>(
+      std::count_if(counts.begin(), counts.end(), [](int n) { return n >= 3; }));
 }
 
 std::string doubt_of_views(const Problem& problem, const PhotoHypothesis& pose,
@@ -38,7 +39,8 @@ std::string doubt_of_views(const Problem& problem, const PhotoHypothesis& pose,
     joined += h.matches.size();
     agree += agreeing(problem, pose.world_from_object, h.matches, o.agree_px_sq).size();
   }
-  if (static_cast<double>(agree) < static_cast<double>(o.least_share) * static_cast<double>(joined)) {
+  if (static_cast<double>(agree) <
+      static_cast<double>(o.least_share) * static_cast<double>(joined)) {
     doubt << agree << " of " << joined
           << " points of the poses of single photographs agree, fewer than "
           << std::lround(100 * static_cast<double>(o.least_share)) << " %";
@@ -67,8 +69,8 @@ std::vector<PhotoHypothesis> generalised_poses(const Problem& problem) {
       search.stream = (std::uint64_t{2} << 40) + object * 1024 + static_cast<std::uint64_t>(run);
       const std::optional<SampledPose> pose = search_by_least_squares(problem, left, search);
       if (!pose) break;
-      found[object].push_back({static_cast<std::int32_t>(object), -1, pose->world_from_object,
-                               pose->agreeing, 0});
+      found[object].push_back(
+          {static_cast<std::int32_t>(object), -1, pose->world_from_object, pose->agreeing, 0});
       std::vector<std::int32_t> rest;
       std::set_difference(left.begin(), left.end(), pose->agreeing.begin(), pose->agreeing.end(),
                           std::back_inserter(rest));

@@ -14,8 +14,8 @@ int supporting_views(const Problem& problem, const PhotoHypothesis& pose);
 std::string doubt_of_views(const Problem& problem, const PhotoHypothesis& pose,
                            std::span<const PhotoHypothesis> hypotheses);
 
-/// Poses of each object from samples of all photographs' matches, by backprojection: the generalised
-/// camera.
+/// Poses of each object from samples of all photographs' matches, by backprojection: the
+/// generalised camera.
 std::vector<PhotoHypothesis> generalised_poses(const Problem& problem);
 
 /// Means of the poses of single photographs that are near the one with the largest Q-score.
