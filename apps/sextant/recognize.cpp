@@ -13,8 +13,10 @@
 #include "apps/sextant/command/streams.h"
 #include "apps/sextant/recognize/found.h"
 #include "apps/sextant/recognize/frames.h"
+#include "apps/sextant/recognize/in_photos.h"
 #include "apps/sextant/recognize/known_objects.h"
 #include "apps/sextant/recognize/overlay.h"
+#include "apps/sextant/recognize/photos.h"
 #include "apps/sextant/recognize/scale.h"
 #include "apps/sextant/recognize/truth.h"
 #include "apps/sextant/subcommands.h"
@@ -38,6 +40,7 @@ struct RecognizeCommand {
   bool explain = false;
   double budget_ms = 0;
   RecognizeOptions options;
+  PhotoFlags photos;
 };
 
 /// A frame with the files that it becomes; an empty name is a file that nobody asked for.
@@ -213,27 +216,47 @@ void run(const RecognizeCommand& command) {
   print_result(command.common, result);
 }
 
+/// The same for photographs, which have options of their own.
+void run_on_photos(const CLI::App& flags, const RecognizeCommand& command) {
+  std::vector<std::string> of_depth = flags_of<RecognizeOptions>();
+  std::erase(of_depth, flag_of("accept"));
+  for (const char* flag :
+       {"--color", "--segment", "--budget-ms", "--truth", "--unit-m", "--viewpoint-m"}) {
+    of_depth.emplace_back(flag);
+  }
+  refuse_flags_for_input(flags, of_depth, command.input.words[0] + " is a photograph");
+  PhotoCommand photos{command.common, command.library, command.input.words, command.input.camera,
+                      command.only,   command.overlay, command.explain,     command.photos};
+  if (is_given(flags, "--accept")) photos.flags.accept = command.options.accept;
+  recognize_in_photos(photos);
+}
+
 }  // namespace
 
 void add_recognize(CLI::App& app) {
   auto state = std::make_shared<RecognizeCommand>();
   CLI::App* command = add_command(
-      app, "recognize", "Finds the objects of a library in depth maps and clouds",
+      app, "recognize", "Finds the objects of a library in depth maps, clouds and photographs",
       "sextant recognize objects.sxt depth.png --camera camera.json\n"
       "  sextant recognize objects.sxt depth.png --camera camera.json --color color.png \\\n"
       "      --overlay found.png --segment found.ply\n"
       "  sextant recognize objects.sxt depth.png --camera camera.json --json --explain\n"
       "  sextant recognize objects.sxt scan.ply --only milk --json\n"
-      "  sextant recognize objects.sxt frames/ --camera camera.json --overlay pictures/",
+      "  sextant recognize objects.sxt frames/ --camera camera.json --overlay pictures/\n"
+      "  sextant recognize objects.sxt kitchen.jpg --camera camera.json --overlay found.png\n"
+      "  sextant recognize objects.sxt left.jpg right.jpg --camera rig.json --json",
       state->common);
   command->add_option("library", state->library, "file of the library, made by 'sextant learn'")
       ->required();
   command
-      ->add_option("INPUT", state->input.words,
-                   "depth maps (PNG, PGM, TIFF) with --camera, folders of them, clouds or meshes")
+      ->add_option(
+          "INPUT", state->input.words,
+          "depth maps (PNG, PGM, TIFF) or photographs with --camera, folders of them, clouds or "
+          "meshes")
       ->required();
   command->add_option("--camera", state->input.camera,
-                      "camera file of depth maps (docs/camera.md)");
+                      "camera file of depth maps and photographs, or several cameras with their "
+                      "poses (docs/camera.md)");
   command->add_option("--color", state->input.color,
                       "picture with the pixels of the depth map, to draw on; of several frames, a "
                       "folder of pictures with their names");
@@ -265,7 +288,10 @@ void add_recognize(CLI::App& app) {
       ->check(within<double>({-1e9, 1e9}));
   add_flags(*command, state->options);
   check_sources_flag(*command);
+  add_photo_flags(*command, state->photos);
   command->callback([state, command] {
+    if (names_photos(state->input.words)) return run_on_photos(*command, *state);
+    refuse_flags_for_input(*command, photo_flags(), "it is for photographs");
     check_usage(*command, *state);
     run(*state);
   });

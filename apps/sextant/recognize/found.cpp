@@ -57,14 +57,6 @@ Vec3d sigma_m(const SeenFrame& frame, const Detection& found) {
   return {std::sqrt(turned.row[0].x), std::sqrt(turned.row[1].y), std::sqrt(turned.row[2].z)};
 }
 
-std::string pose_text(const SeenFrame& frame, const Detection& found) {
-  const Rigid3d pose = file_from_camera(frame) * found.camera_from_object;
-  const Vec3d& t = pose.translation;
-  const Vec3d turn = log_rotation(pose.rotation) * (180 / std::numbers::pi);
-  return fmt::format("at ({:.4f}, {:.4f}, {:.4f}) m, turned by ({:.1f}, {:.1f}, {:.1f}) degrees",
-                     t.x, t.y, t.z, turn.x, turn.y, turn.z);
-}
-
 TriangleMesh cloud_of_depth(const SeenFrame& frame) {
   TriangleMesh cloud;
   cloud.vertices = surface_from_depth(Context::cpu(), frame.depth_m, frame.camera);
@@ -133,13 +125,13 @@ std::string found_to_text(const std::string& file, const SeenFrame& frame, const
     const Vec3d sigma = sigma_m(frame, d) * 1000.0;
     text += fmt::format(
         "  {:<20} {:.2f}  {}, {:.0f} % visible, deviation ({:.2f}, {:.2f}, {:.2f}) mm{}\n",
-        d.object, d.score, pose_text(frame, d), 100 * d.visible, sigma.x, sigma.y, sigma.z,
-        d.symmetric ? ", symmetric" : "");
+        d.object, d.score, pose_text(file_from_camera(frame) * d.camera_from_object),
+        100 * d.visible, sigma.x, sigma.y, sigma.z, d.symmetric ? ", symmetric" : "");
   }
   if (explain) {
     for (const Detection& d : found.rejected) {
       text += fmt::format("  rejected: {:<20} {:.2f}  {}: {}\n", d.object, d.score,
-                          pose_text(frame, d), d.reason);
+                          pose_text(file_from_camera(frame) * d.camera_from_object), d.reason);
     }
   }
   const DepthSummary depth = summarize_depth(frame.depth_m);
@@ -148,13 +140,24 @@ std::string found_to_text(const std::string& file, const SeenFrame& frame, const
     text += fmt::format(", {:.6g} m a step ({})", frame.unit_m, frame.unit_from);
   }
   text += "\n";
+  return text + times_text(found.times);
+}
+
+std::string pose_text(const Rigid3d& pose) {
+  const Vec3d& t = pose.translation;
+  const Vec3d turn = log_rotation(pose.rotation) * (180 / std::numbers::pi);
+  return fmt::format("at ({:.4f}, {:.4f}, {:.4f}) m, turned by ({:.1f}, {:.1f}, {:.1f}) degrees",
+                     t.x, t.y, t.z, turn.x, turn.y, turn.z);
+}
+
+std::string times_text(const std::vector<StepTime>& times) {
   std::string steps;
   double sum_ms = 0;
-  for (const StepTime& time : found.times) {
+  for (const StepTime& time : times) {
     steps += fmt::format("{}{} {:.0f}", steps.empty() ? "" : ", ", time.step, time.ms);
     sum_ms += time.ms;
   }
-  return text + fmt::format("  {:.0f} ms: {}\n", sum_ms, steps);
+  return fmt::format("  {:.0f} ms: {}\n", sum_ms, steps);
 }
 
 std::vector<std::int32_t> detection_of_pixels(const SeenFrame& frame, const Recognition& found) {

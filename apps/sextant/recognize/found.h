@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "apps/sextant/recognize/frames.h"
 #include "sextant/recognize/recognizer.h"
@@ -20,6 +21,12 @@ nlohmann::json found_to_json(const std::string& file, const std::string& device,
 /// Poses of points are in the coordinates of their file.
 std::string found_to_text(const std::string& file, const SeenFrame& frame, const Recognition& found,
                           bool explain);
+
+/// "at (0.1, 0.2, 0.3) m, turned by (10, 20, 30) degrees".
+std::string pose_text(const Rigid3d& pose);
+
+/// A line with the time of all steps and of each.
+std::string times_text(const std::vector<StepTime>& times);
 
 /// The number of the detection, from 1, at each pixel; 0 where there is none.
 std::vector<std::int32_t> detection_of_pixels(const SeenFrame& frame, const Recognition& found);
