@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// `sextant recognize` on photographs: cards that are learned from their pictures are found where
+// they were put.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sextant/io/camera_json.h"
+#include "sextant/io/image_file.h"
+#include "sextant/io/png.h"
+#include "sextant/io/pose_json.h"
+#include "sextant/io/rig_json.h"
+#include "tests/card_photos.h"
+#include "tests/end_to_end/command_line.h"
+
+namespace sextant {
+namespace {
+
+using nlohmann::json;
+using testing::Card;
+using testing::CardPose;
+using testing::facing;
+using testing::Outcome;
+
+class RecognizePhotosCli : public testing::CommandLine {
+ protected:
+  void prepare() override {
+    write_image(folder_ / "tea.png", tea_.picture.view());
+    write_image(folder_ / "milk.png", milk_.picture.view());
+    write_camera_json(folder_ / "cam.json", {camera_, {}});
+    take("both.png", {{&tea_, tea_pose_}, {&milk_, milk_pose_}}, camera_, {});
+  }
+  void take(const std::string& file, std::vector<CardPose> cards, const Camera& camera,
+            const Rigid3d& world_from_camera) const {
+    write_image(folder_ / file, testing::photograph(cards, camera, world_from_camera).view());
+  }
+  void learn() const {
+    for (const char* name : {"tea", "milk"}) {
+      const Outcome learned =
+          run(std::string("learn cards.sxt ") + name + ".png --planar-width 120mm");
+      ASSERT_EQ(learned.status, 0) << learned.err;
+    }
+  }
+  json found(const std::string& arguments) const {
+    const Outcome outcome = run("recognize cards.sxt " + arguments + " --json");
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome.status == 0 ? json::parse(outcome.out) : json{};
+  }
+  /// Fails unless the document has this object once, in this pose.
+  static void expect_found(const json& document, const std::string& name, const Rigid3d& truth,
+                           const char* key = "camera_from_object") {
+    int count = 0;
+    for (const json& detection : document.at("detections")) {
+      if (detection.at("object") != name) continue;
+      ++count;
+      const Rigid3d pose = pose_from_json(detection.at(key), "pose");
+      EXPECT_LT(norm(pose.translation - truth.translation), 0.0015) << name;
+      EXPECT_LT(rotation_angle(transpose(pose.rotation) * truth.rotation), 0.02) << name;
+      EXPECT_GT(detection.at("score").get<double>(), 0.9);
+      EXPECT_GT(detection.at("inliers").size(), 20u);
+    }
+    EXPECT_EQ(count, 1) << name;
+  }
+
+  Card tea_ = testing::blob_card(480, 320, 0.12, 3), milk_ = testing::blob_card(480, 320, 0.12, 4);
+  Camera camera_{640, 480, 700, 700, 320, 240, {}};
+  Rigid3d tea_pose_ = facing({-0.07, 0.02, 0.4}, {0.2, -0.3, 0.1});
+  Rigid3d milk_pose_ = facing({0.06, -0.03, 0.45}, {-0.4, 0.2, 1.7});
+};
+
+TEST_F(RecognizePhotosCli, FindsObjectsWhereTheyAre) {
+  learn();
+  const json document = found("both.png --camera cam.json --overlay found.png --explain");
+  EXPECT_EQ(document.at("detections").size(), 2u);
+  expect_found(document, "tea", tea_pose_);
+  expect_found(document, "milk", milk_pose_);
+  EXPECT_EQ(document.at("features").size(), 1u);
+  EXPECT_GT(document.at("matches").get<int>(), 100);
+  EXPECT_EQ(document.at("overlay"), "found.png");
+  const Image<Rgb8> picture = read_image(folder_ / "found.png");
+  EXPECT_EQ(picture.width(), 640);
+  // Something is drawn in colour over a grey photograph.
+  int colored = 0;
+  for (const Rgb8& p : picture.pixels().host()) colored += p.x != p.y ? 1 : 0;
+  EXPECT_GT(colored, 2000);
+  const Outcome text = run("recognize cards.sxt both.png --camera cam.json");
+  EXPECT_NE(text.out.find("both.png: 2 found"), std::string::npos) << text.out;
+  // The bytes are the same for any number of threads, but for the times.
+  const auto without_times = [](json d) {
+    d.erase("times_ms");
+    return d;
+  };
+  const json one = found("both.png --camera cam.json --threads 1");
+  EXPECT_EQ(without_times(one), without_times(found("both.png --camera cam.json --threads 3")));
+}
+
+TEST_F(RecognizePhotosCli, LensDistortionIsTakenOut) {
+  learn();
+  Camera bent = camera_;
+  bent.distortion = {-0.25, 0.08, 0.001, -0.002, 0};
+  write_camera_json(folder_ / "bent.json", {bent, {}});
+  take("bent.png", {{&tea_, tea_pose_}}, bent, {});
+  const json document = found("bent.png --camera bent.json --overlay found.png");
+  EXPECT_EQ(document.at("detections").size(), 1u);
+  expect_found(document, "tea", tea_pose_);
+}
+
+TEST_F(RecognizePhotosCli, SeveralCamerasGivePosesInTheWorld) {
+  learn();
+  Rigid3d right;
+  right.translation = {0.1, 0, 0};
+  right.rotation = exp_rotation(Vec3d{0, -0.15, 0});
+  write_rig_json(folder_ / "rig.json", {{"left", {camera_, {}}}, {"right", {camera_, right}}});
+  const std::vector<CardPose> cards{{&tea_, tea_pose_}, {&milk_, milk_pose_}};
+  take("right.png", cards, camera_, right);
+  const json document = found("both.png right.png --camera rig.json --overlay pictures");
+  EXPECT_EQ(document.at("detections").size(), 2u);
+  expect_found(document, "tea", tea_pose_, "world_from_object");
+  expect_found(document, "milk", milk_pose_, "world_from_object");
+  EXPECT_EQ(document.at("detections")[0].at("views"), 2);
+  EXPECT_EQ(document.at("detections")[0].at("camera_from_object").size(), 2u);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "pictures" / "both_left.png"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "pictures" / "both_right.png"));
+  const Outcome one = run("recognize cards.sxt both.png --camera rig.json");
+  EXPECT_EQ(one.status, 1);
+  EXPECT_NE(one.err.find("has 2 cameras, but 1 input"), std::string::npos) << one.err;
+}
+
+TEST_F(RecognizePhotosCli, LooksAtAFolderInEitherMode) {
+  learn();
+  std::filesystem::create_directory(folder_ / "film");
+  for (int i = 0; i < 3; ++i) {
+    Rigid3d pose = tea_pose_;
+    pose.translation.x += 0.02 * i;
+    take("film/" + std::to_string(i) + ".png", {{&tea_, pose}}, camera_, {});
+  }
+  const json slow = found("film --camera cam.json"),
+             fast = found("film --camera cam.json --mode throughput --threads 2");
+  ASSERT_EQ(slow.at("frames").size(), 3u);
+  EXPECT_EQ(slow.at("speed").at("frames"), 3);
+  EXPECT_GT(slow.at("speed").at("latency_ms").at("p95").get<double>(), 0);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(slow.at("frames")[i].at("detections").size(), 1u);
+    EXPECT_EQ(slow.at("frames")[i].at("detections"), fast.at("frames")[i].at("detections"));
+  }
+  // A broken photograph does not stop the others.
+  std::ofstream(folder_ / "film" / "1.png") << "no picture";
+  const Outcome broken = run("recognize cards.sxt film --camera cam.json --json");
+  EXPECT_EQ(broken.status, 1);
+  const json document = json::parse(broken.out);
+  EXPECT_TRUE(document.at("frames")[1].contains("error"));
+  EXPECT_EQ(document.at("frames")[2].at("detections").size(), 1u);
+}
+
+TEST_F(RecognizePhotosCli, NothingThereIsAnAnswer) {
+  learn();
+  take("wall.png", {}, camera_, {});
+  EXPECT_TRUE(found("wall.png --camera cam.json").at("detections").empty());
+  const Card other = testing::blob_card(480, 320, 0.12, 9);
+  take("other.png", {{&other, tea_pose_}}, camera_, {});
+  EXPECT_TRUE(found("other.png --camera cam.json").at("detections").empty());
+  write_camera_json(folder_ / "dot.json", {{1, 1, 1, 1, 0, 0, {}}, {}});
+  write_image(folder_ / "dot.png", Image<std::uint8_t>(Context::cpu(), 1, 1).view());
+  EXPECT_TRUE(found("dot.png --camera dot.json").at("detections").empty());
+}
+
+TEST_F(RecognizePhotosCli, SaysWhatIsWrong) {
+  learn();
+  const auto message = [&](const std::string& arguments, int status = 1) {
+    const Outcome outcome = run("recognize cards.sxt " + arguments);
+    EXPECT_EQ(outcome.status, status) << outcome.out << outcome.err;
+    return outcome.err;
+  };
+  const auto says = [](const std::string& text, const char* part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  Camera small = camera_;
+  small.width = 320;
+  write_camera_json(folder_ / "small.json", {small, {}});
+  says(message("both.png --camera small.json"), "320 x 480");
+  says(message("both.png --camera cam.json --segment a.ply"), "--segment: has no effect");
+  says(message("both.png --camera cam.json --only coffee"), "has no object 'coffee'");
+  says(message("both.png cam.json --camera cam.json"), "is no photograph");
+  Image<std::uint16_t> depth(Context::cpu(), 640, 480);
+  write_png(folder_ / "depth.png", depth.view());
+  says(message("both.png depth.png --camera cam.json"), "is no photograph");
+  says(message("depth.png --camera cam.json --mode throughput"), "--mode: has no effect");
+}
+
+}  // namespace
+}  // namespace sextant
