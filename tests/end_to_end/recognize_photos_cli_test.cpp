@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sextant/io/camera_json.h"
+#include "sextant/io/depth_file.h"
 #include "sextant/io/image_file.h"
 #include "sextant/io/png.h"
 #include "sextant/io/pose_json.h"
@@ -182,8 +183,7 @@ TEST_F(RecognizePhotosCli, SaysWhatIsWrong) {
   says(message("both.png --camera cam.json --segment a.ply"), "--segment: has no effect");
   says(message("both.png --camera cam.json --only coffee"), "has no object 'coffee'");
   says(message("both.png cam.json --camera cam.json"), "is no photograph");
-  Image<std::uint16_t> depth(Context::cpu(), 640, 480);
-  write_png(folder_ / "depth.png", depth.view());
+  write_depth(folder_ / "depth.png", Image<float>(Context::cpu(), 640, 480).view());
   says(message("both.png depth.png --camera cam.json"), "is no photograph");
   says(message("depth.png --camera cam.json --mode throughput"), "--mode: has no effect");
 }

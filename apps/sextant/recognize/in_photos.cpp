@@ -126,7 +126,11 @@ Told recognize_moment(const PhotoFinder& finder, PhotoRecognizer& recognizer, co
   told.result.text = photo_found_to_text(job.moment, finder.is_rig(), found, explain);
   if (job.overlays.empty()) return told;
   draw(finder, job, seen, found);
-  told.result.wrote("overlay", job.overlays);
+  if (finder.is_rig()) {
+    told.result.wrote("overlay", job.overlays);
+  } else {
+    told.result.wrote("overlay", job.overlays.front());
+  }
   return told;
 }
 
