@@ -35,6 +35,7 @@ struct SynthCommand {
   bool bop = false;
   int frames = BopTablesOptions{}.frames;
   int strangers = BopTablesOptions{}.strangers;
+  std::optional<int> cut_out_px;
   std::uint64_t seed = 0;
   double size_m = 0.1;
   double tilt_rad = 0.5;
@@ -209,8 +210,9 @@ void run(const SynthCommand& command) {
   make_folder(command.output);
   if (command.bop) {
     check_writable(fs::path(command.output) / "camera.json");
-    const BopTablesOptions options{command.table, sensor_of(command), command.photo,
-                                   command.seed,  command.frames,     command.strangers};
+    const BopTablesOptions options{command.table,     sensor_of(command), command.photo,
+                                   command.seed,      command.frames,     command.strangers,
+                                   command.cut_out_px};
     print_result(command.common, write_bop_tables(context, options, command.output));
     return;
   }
@@ -241,9 +243,9 @@ void resolve_noise(const CLI::App& command, SynthCommand& state) {
 /// Refuses the flags of other scenes than the one that is made.
 void check_usage(const CLI::App& command, const SynthCommand& state) {
   if (state.list) {
-    std::vector<std::string> others{"--output", "--scene",    "--seed",        "--noise",
-                                    "--meshes", "--bop",      "--frames",      "--strangers",
-                                    "--size-m", "--tilt-rad", "--depth-unit-m"};
+    std::vector<std::string> others{"--output", "--scene",    "--seed",         "--noise",
+                                    "--meshes", "--bop",      "--frames",       "--strangers",
+                                    "--size-m", "--tilt-rad", "--depth-unit-m", "--cut-out-px"};
     for (const auto& flags : {flags_of<TableSceneOptions>(), flags_of<SensorNoiseOptions>(),
                               flags_of<PhotoNoiseOptions>()}) {
       others.insert(others.end(), flags.begin(), flags.end());
@@ -255,7 +257,7 @@ void check_usage(const CLI::App& command, const SynthCommand& state) {
   if (state.bop) {
     refuse_flags(command, {"--meshes", "--depth-unit-m"}, "a BOP data set decides it");
   } else {
-    refuse_flags(command, {"--frames", "--strangers"}, "it belongs to --bop");
+    refuse_flags(command, {"--frames", "--strangers", "--cut-out-px"}, "it belongs to --bop");
   }
   if (state.scene == "table") {
     refuse_flags(command, {"--size-m", "--tilt-rad"}, "it belongs to analytic shapes");
@@ -308,6 +310,12 @@ void add_synth(CLI::App& app) {
                    "kinds of objects in the images that models and truth of the set lack")
       ->check(within<int>({0, 1000}))
       ->capture_default_str();
+  command
+      ->add_option(
+          "--cut-out-px", state->cut_out_px,
+          "leave one thing of each frame of --bop, less up to so many pixels of its rim, as "
+          "a detector's mask does")
+      ->check(within<int>({0, 100}));
   command->add_option("--size-m", state->size_m, "radius or half width of an analytic shape")
       ->check(within<double>({1e-3, 1e3}))
       ->capture_default_str();

@@ -188,6 +188,45 @@ TEST_F(SynthCli, TablesAsADataSetThatCanBeJudged) {
   EXPECT_EQ(run("--bop --meshes --output x"), 2);
 }
 
+TEST_F(SynthCli, CutsOneThingOutOfEveryFrame) {
+  const std::string tables =
+      "--bop --set printed --objects 4 --frames 3 --strangers 3 --noise none --seed 4 "
+      "--width 320 --height 240 --focal-px 262.5 --output ";
+  ASSERT_EQ(run(tables + "whole"), 0) << err_;
+  ASSERT_EQ(run(tables + "alone --cut-out-px 0"), 0) << err_;
+  ASSERT_EQ(run(tables + "eroded --cut-out-px 6"), 0) << err_;
+  const auto depth_of = [&](const std::string& set, const BopImage& image) {
+    const std::string name = std::to_string(image.id) + ".png";
+    return read_depth_png(folder_ / set / "test/000001/depth" /
+                          (std::string(10 - name.size(), '0') + name));
+  };
+  const BopScene whole = read_bop_scene(find_bop_scenes(folder_ / "whole")[0]);
+  const BopScene alone = read_bop_scene(find_bop_scenes(folder_ / "alone")[0]);
+  std::int64_t kept = 0, left_of_eroded = 0;
+  for (std::size_t i = 0; i < alone.images.size(); ++i) {
+    EXPECT_LE(alone.images[i].truth.size(), 1u);
+    const Image<float> all = depth_of("whole", whole.images[i]);
+    const Image<float> one = depth_of("alone", alone.images[i]);
+    const Image<float> rest = depth_of("eroded", alone.images[i]);
+    for (std::int64_t k = 0; k < all.pixels().size(); ++k) {
+      if (one.pixels().data()[k] > 0) {
+        ++kept;
+        EXPECT_EQ(one.pixels().data()[k], all.pixels().data()[k]);
+      }
+      if (rest.pixels().data()[k] > 0) {
+        ++left_of_eroded;
+        EXPECT_GT(one.pixels().data()[k], 0);
+      }
+    }
+    EXPECT_LT(kept, all.pixels().size() / 4 * static_cast<std::int64_t>(i + 1));
+  }
+  EXPECT_GT(kept, 3 * 400);
+  EXPECT_GT(left_of_eroded, 0);
+  EXPECT_LT(left_of_eroded, kept);
+  EXPECT_EQ(run("--cut-out-px 3 --output x"), 2);
+  EXPECT_EQ(run("--bop --cut-out-px -1 --output x"), 2);
+}
+
 TEST_F(SynthCli, WrongUsageAndFailure) {
   EXPECT_EQ(run(""), 2);
   EXPECT_EQ(run("--scene moon --output x"), 2);

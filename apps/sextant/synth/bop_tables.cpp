@@ -23,7 +23,7 @@ constexpr int kFramesPerScene = 1000;  // as many as the benchmark's own synthet
 constexpr double kDistanceVaries = 0.25;
 
 /// What is drawn for the set and not for a frame has the last items.
-constexpr std::uint64_t kStrangersItem = ~std::uint64_t{0};
+constexpr std::uint64_t kStrangersItem = ~std::uint64_t{0}, kCutOutItem = kStrangersItem - 1;
 
 /// For what runs on the host alone.
 Context host_of(const Context& context) { return context.is_cpu() ? context : Context::cpu(); }
@@ -116,6 +116,51 @@ TableScene make_scene(const Context& context, const BopTablesOptions& options,
   }
 }
 
+/// Takes the pixels off that have a neighbour outside.
+void erode(Image<std::uint8_t>& mask) {
+  const Image<std::uint8_t> before = copy(Context::cpu(), mask);
+  const auto inside = [&](int u, int v) {
+    return u >= 0 && v >= 0 && u < before.width() && v < before.height() && before(u, v) != 0;
+  };
+  for (int v = 0; v < mask.height(); ++v) {
+    for (int u = 0; u < mask.width(); ++u) {
+      const bool whole =
+          inside(u - 1, v) && inside(u + 1, v) && inside(u, v - 1) && inside(u, v + 1);
+      if (!whole) mask(u, v) = 0;
+    }
+  }
+}
+
+/// Of the things that enough is seen of for a mask, one.
+std::optional<std::size_t> draw_thing(const TableScene& scene, const Random& random) {
+  constexpr int kEnoughPx = 400;
+  std::vector<std::size_t> seen;
+  for (std::size_t i = 0; i < scene.objects.size(); ++i) {
+    if (scene.objects[i].visibility.seen_px >= kEnoughPx) seen.push_back(i);
+  }
+  if (seen.empty()) return std::nullopt;
+  return seen[random.below(static_cast<std::uint32_t>(seen.size()), 0)];
+}
+
+/// Leaves one thing in the depth map, less some of its rim, and says which; none where nothing is
+/// seen enough of.
+std::optional<std::size_t> cut_out(const TableScene& scene, const Image<std::int32_t>& ids,
+                                   int most_px, std::uint64_t seed, Image<float>& depth_m) {
+  const Random random{seed, kCutOutItem};
+  const std::optional<std::size_t> thing = draw_thing(scene, random);
+  Image<std::uint8_t> mask(Context::cpu(), ids.width(), ids.height());
+  for (std::int64_t i = 0; i < ids.pixels().size(); ++i) {
+    const bool is_thing = thing && ids.pixels().data()[i] == static_cast<std::int32_t>(*thing) + 1;
+    mask.pixels().data()[i] = is_thing ? 1 : 0;
+  }
+  const auto gone_px = random.below(static_cast<std::uint32_t>(most_px) + 1, 1);
+  for (std::uint32_t i = 0; i < gone_px; ++i) erode(mask);
+  for (std::int64_t i = 0; i < ids.pixels().size(); ++i) {
+    if (mask.pixels().data()[i] == 0) depth_m.pixels().data()[i] = 0;
+  }
+  return thing;
+}
+
 SetFrame make_frame(const Context& context, const BopTablesOptions& options,
                     const TableObjects& objects, const std::map<std::string, int>& ids,
                     int number) {
@@ -130,8 +175,14 @@ SetFrame make_frame(const Context& context, const BopTablesOptions& options,
       sensed_depth(context, scene.camera, picture.depth_m, picture.normals, options.sensor, seed);
   const PhotoNoiseOptions photo = options.sensor ? options.photo : PhotoNoiseOptions{0, 0, 0};
   frame.color = add_photo_noise(host_of(context), picture.colors, photo, seed);
-  for (const SceneObject& object : scene.objects) {
+  std::optional<std::size_t> alone;
+  if (options.cut_out_px) {
+    alone = cut_out(scene, picture.ids, *options.cut_out_px, seed, frame.depth_m);
+  }
+  for (std::size_t i = 0; i < scene.objects.size(); ++i) {
+    const SceneObject& object = scene.objects[i];
     const auto known = ids.find(object.name);
+    if (options.cut_out_px && alone != i) continue;
     if (known != ids.end()) frame.truth.push_back({known->second, object.camera_from_object});
   }
   return frame;

@@ -19,6 +19,9 @@ struct BopTablesOptions {
   /// So many kinds of objects, drawn by the seed, stand on the tables without being in the models
   /// or the truth; playing cards, which are too thin for depth, always do.
   int strangers = 0;
+  /// Leaves of every depth map one thing alone, drawn by the seed, as where a detector's mask cut it
+  /// out; up to so many pixels of its rim are gone too.
+  std::optional<int> cut_out_px;
 };
 
 /// Writes models with the symmetries of their shapes, images, truth, visible shares, targets and
