@@ -35,6 +35,7 @@ struct SynthCommand {
   bool bop = false;
   int frames = BopTablesOptions{}.frames;
   int strangers = BopTablesOptions{}.strangers;
+  ObjectSet known = BopTablesOptions{}.known;
   std::optional<int> cut_out_px;
   std::uint64_t seed = 0;
   double size_m = 0.1;
@@ -210,9 +211,9 @@ void run(const SynthCommand& command) {
   make_folder(command.output);
   if (command.bop) {
     check_writable(fs::path(command.output) / "camera.json");
-    const BopTablesOptions options{command.table,     sensor_of(command), command.photo,
-                                   command.seed,      command.frames,     command.strangers,
-                                   command.cut_out_px};
+    const BopTablesOptions options{command.table, sensor_of(command), command.photo,
+                                   command.seed,  command.frames,     command.strangers,
+                                   command.known, command.cut_out_px};
     print_result(command.common, write_bop_tables(context, options, command.output));
     return;
   }
@@ -245,7 +246,8 @@ void check_usage(const CLI::App& command, const SynthCommand& state) {
   if (state.list) {
     std::vector<std::string> others{"--output", "--scene",    "--seed",         "--noise",
                                     "--meshes", "--bop",      "--frames",       "--strangers",
-                                    "--size-m", "--tilt-rad", "--depth-unit-m", "--cut-out-px"};
+                                    "--size-m", "--tilt-rad", "--depth-unit-m", "--cut-out-px",
+                                    "--known"};
     for (const auto& flags : {flags_of<TableSceneOptions>(), flags_of<SensorNoiseOptions>(),
                               flags_of<PhotoNoiseOptions>()}) {
       others.insert(others.end(), flags.begin(), flags.end());
@@ -257,7 +259,8 @@ void check_usage(const CLI::App& command, const SynthCommand& state) {
   if (state.bop) {
     refuse_flags(command, {"--meshes", "--depth-unit-m"}, "a BOP data set decides it");
   } else {
-    refuse_flags(command, {"--frames", "--strangers", "--cut-out-px"}, "it belongs to --bop");
+    refuse_flags(command, {"--frames", "--strangers", "--known", "--cut-out-px"},
+                 "it belongs to --bop");
   }
   if (state.scene == "table") {
     refuse_flags(command, {"--size-m", "--tilt-rad"}, "it belongs to analytic shapes");
@@ -310,6 +313,9 @@ void add_synth(CLI::App& app) {
                    "kinds of objects in the images that models and truth of the set lack")
       ->check(within<int>({0, 1000}))
       ->capture_default_str();
+  const FlagAdder add_flag{*command};
+  add_flag("known", state->known,
+           "of --bop, which objects the models are; all others are strangers", kObjectSets);
   command
       ->add_option(
           "--cut-out-px", state->cut_out_px,

@@ -30,6 +30,7 @@ std::vector<measure::Row> tensor_matching(const Context& context);
 std::vector<measure::Row> tensor_recognition(const Context& context);
 std::vector<measure::Row> tensor_occlusion(const Context& context);
 std::vector<measure::Row> pose_covariance(const Context& context);
+std::vector<measure::Row> recognition_tables(const Context& context);
 std::vector<measure::Row> recognition_time(const Context& context);
 std::vector<measure::Row> shot_speed(const Context& context);
 std::vector<measure::Row> shot_descriptiveness(const Context& context);

@@ -41,6 +41,10 @@ bool is_flat(const TriangleMesh& mesh) {
   return std::min({size.x, size.y, size.z}) < 0.02f * std::max({size.x, size.y, size.z});
 }
 
+bool is_of(ObjectSet set, const CatalogueEntry& entry) {
+  return set == ObjectSet::kAll || set == entry.set;
+}
+
 /// An object of the catalogue that can be looked for.
 struct Known {
   std::string name;
@@ -51,7 +55,7 @@ struct Known {
 std::vector<Known> draw_known(const BopTablesOptions& options) {
   std::vector<Known> known;
   for (const CatalogueEntry& entry : object_catalogue()) {
-    if (options.table.set != ObjectSet::kAll && options.table.set != entry.set) continue;
+    if (!is_of(options.table.set, entry) || !is_of(options.known, entry)) continue;
     TriangleMesh mesh = make_object(entry.name);
     if (!is_flat(mesh)) known.push_back({std::string(entry.name), std::move(mesh)});
   }
@@ -71,7 +75,7 @@ std::vector<std::string> strangers_of(ObjectSet set, const std::vector<Known>& k
   for (const CatalogueEntry& entry : object_catalogue()) {
     const bool is_known = std::any_of(known.begin(), known.end(),
                                       [&](const Known& k) { return k.name == entry.name; });
-    if (!is_known && (set == ObjectSet::kAll || set == entry.set)) names.emplace_back(entry.name);
+    if (!is_known && is_of(set, entry)) names.emplace_back(entry.name);
   }
   return names;
 }

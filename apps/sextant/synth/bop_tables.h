@@ -19,8 +19,10 @@ struct BopTablesOptions {
   /// So many kinds of objects, drawn by the seed, stand on the tables without being in the models
   /// or the truth; playing cards, which are too thin for depth, always do.
   int strangers = 0;
-  /// Leaves of every depth map one thing alone, drawn by the seed, as where a detector's mask cut it
-  /// out; up to so many pixels of its rim are gone too.
+  /// Which kinds may be looked for; all others stand on the tables as strangers do.
+  ObjectSet known = ObjectSet::kAll;
+  /// Leaves of every depth map one thing alone, drawn by the seed, as where a detector's mask cut
+  /// it out; up to so many pixels of its rim are gone too.
   std::optional<int> cut_out_px;
 };
 
