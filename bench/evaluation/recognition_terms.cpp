@@ -3,8 +3,9 @@
 // what the verification says of every pose, right and wrong: what fit_terms fits the score to.
 //
 //   recognition_terms [--workers N] [--half even|odd|all] [--most N] [--terms FILE] [--verbose]
-//                     [--lookalikes FILE] [--sources point-pairs,tensors,shot] SET[=LIBRARY]...
+//                     [--lookalikes FILE] [--options JSON] [--image ID] SET[=LIBRARY]...
 //
+// Options are those of RecognizeOptions, such as '{"sources": "tensors", "refined": 300}'.
 // Without a library the models of the set are taken as they are, without descriptors, and their
 // lookalikes looked for.
 #include <algorithm>
@@ -42,6 +43,7 @@ struct Arguments {
   int workers = 2;
   std::string half = "all";
   int most = 1 << 30;
+  int image = -1;  ///< or all
   std::string terms, lookalikes;
   RecognizeOptions options;
   std::vector<std::pair<fs::path, fs::path>> sets;
@@ -157,8 +159,10 @@ int main(int argc, char** argv) {
       arguments.terms = next();
     else if (word == "--lookalikes")
       arguments.lookalikes = next();
-    else if (word == "--sources")
-      arguments.options.sources = next();
+    else if (word == "--image")
+      arguments.image = std::atoi(next().c_str());
+    else if (word == "--options")
+      options_from_json(nlohmann::json::parse(next()), arguments.options);
     else if (word == "--verbose")
       arguments.verbose = true;
     else {
@@ -217,6 +221,7 @@ int main(int argc, char** argv) {
     for (const BopScene& scene : set.scenes) {
       for (const BopImage& image : scene.images) {
         const bool odd = number++ % 2 == 1;
+        if (arguments.image >= 0 && image.id != arguments.image) continue;
         if ((arguments.half == "even" && odd) || (arguments.half == "odd" && !odd)) continue;
         if (static_cast<int>(frames.size()) < arguments.most) frames.push_back({&scene, &image});
       }
@@ -246,7 +251,7 @@ int main(int argc, char** argv) {
             const EvaluatedModel& model = set.models.at(object);
             if (norm(pose * model.middle_m - truth.pose * model.middle_m) > 0.5 * model.diameter_m)
               return 9.0;
-            return criterion_error(model, pose, truth.pose, set.criterion);
+            return std::min(criterion_error(model, pose, truth.pose, set.criterion), 8.99);
           };
           for (Truth& truth : truths) {
             for (const ObjectPose& p : trace.voted) {

@@ -81,6 +81,7 @@ struct VerificationTerms {
   float departs = 0;
   /// How much of it is hidden by what it touches, as where it sinks into a table: [0, 1].
   float sinks = 0;
+  float buried = 0;  ///< share of the pixels where the dominant plane lies before the object
   /// The logarithm of how much nearer the measured depths are to the object than to the plane, and
   /// to the quadratic surface, that fits them best: 0 where these explain them as well.
   float plane_gain = 0;
@@ -114,6 +115,7 @@ constexpr void for_each_term(Terms& t, Visitor&& visit) {
   visit("extent", t.extent);
   visit("departs", t.departs);
   visit("sinks", t.sinks);
+  visit("buried", t.buried);
   visit("plane_gain", t.plane_gain);
   visit("bend_gain", t.bend_gain);
   visit("outline", t.outline);
@@ -155,7 +157,7 @@ struct StepTime {
 
 struct Recognition {
   std::vector<Detection> detections;  ///< from the highest score down
-  std::vector<Detection> rejected;    ///< likewise, at most 150 of an object and 150 of its packs
+  std::vector<Detection> rejected;    ///< likewise, at most 1000
   std::vector<StepTime> times;
   bool complete = true;  ///< false where the time was over before every object was looked for
 };

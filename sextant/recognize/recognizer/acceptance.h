@@ -9,7 +9,7 @@
 
 namespace sextant::detail::recognizer {
 
-inline constexpr int kFeatures = 24;
+inline constexpr int kFeatures = 25;
 
 struct AcceptanceFeatures {
   double value[kFeatures];
@@ -47,12 +47,13 @@ SEXTANT_HD inline AcceptanceFeatures acceptance_features(const VerificationTerms
            t.hidden,
            clamp(1000 * static_cast<double>(t.edge_m), 0.0, 5.0),
            clamp(static_cast<double>(t.plane_gain), -0.7, 0.5),
-           t.sinks}};
+           t.sinks,
+           std::log(1 + 50 * static_cast<double>(t.buried))}};
 }
 
-/// What the level of an object adds, and the level of one whose lookalikes are not known: a plain
-/// box's, so that nothing is reported in a hurry.
-inline constexpr double kLevelCoefficient = -0.4909, kUsualLevel = 1;
+/// The level of an object whose lookalikes are not known: a plain box's, so that nothing is
+/// reported in a hurry.
+inline constexpr double kUsualLevel = 1;
 
 inline constexpr int kTerms = [] {
   int count = 0;
@@ -68,27 +69,48 @@ SEXTANT_HD inline double pack_bonus(double boxes) {
   return kOfMore * std::log(boxes / 2);
 }
 
+/// How a score follows from the features, in the order of these, and from an object's level.
+struct Acceptance {
+  double of_features[kFeatures];
+  double of_level;
+};
+
+// As bench/evaluation/fit_terms prints them for synthetic and real frames (docs/recognition.md).
+// Packs are too few for a fit of their own and look otherwise than single objects: they have the
+// numbers with which they were tried out.
+SEXTANT_HD constexpr Acceptance alone() {
+  return {{-27.1384, 0.6404,  1.9884, 1.3971,   1.6752,  7.1796,  3.0956, -1.8585, -0.7145,
+           1.0537,   -0.8907, 0.3984, -10.2518, -1.9071, 0.7990,  0.3715, -1.9622, -1.6345,
+           -0.1778,  1.6381,  1.5358, -0.5867,  5.5533,  -3.3970, -1.5875},
+          -0.6541};
+}
+/// Of an object of which several are found: things of a kind stand flush, so that surfaces go on
+/// beyond the outlines of right poses, which speaks against a pose anywhere else.
+SEXTANT_HD constexpr Acceptance among_several() {
+  return {{-20.7327, -0.0381, 1.9278, 1.1103,  1.5903,  6.7129,  5.4148,  -2.6368, 0.4360,
+           -0.9210,  -0.7917, 0.5840, -5.7787, -0.9416, 0.5371,  -0.8548, -1.1709, -4.5185,
+           -0.2713,  3.5240,  1.7270, -0.5435, 2.7054,  -2.7419, -0.2636},
+          -0.4218};
+}
+SEXTANT_HD constexpr Acceptance of_packs() {
+  return {{-19.9170, -0.0948, 1.4757,  1.2020,  1.3584,  5.6187, 6.7736,  -3.1934, 1.6755,
+           -4.4741,  -1.5476, -0.1374, -3.3638, -1.2078, 0.9733, -1.0671, -1.9175, -4.0718,
+           -1.2792,  3.3089,  2.3589,  -0.6167, 5.0137,  0,      0},
+          -0.4909};
+}
+
+SEXTANT_HD inline double logit_by(const Acceptance& acceptance, const VerificationTerms& terms) {
+  const AcceptanceFeatures features = acceptance_features(terms);
+  double sum = 0;
+  for (int i = 0; i < kFeatures; ++i) sum += acceptance.of_features[i] * features.value[i];
+  return sum;
+}
+
 /// The logarithm of the odds that the pose is right, as far as the pose itself tells.
 SEXTANT_HD inline double shape_logit(const VerificationTerms& terms) {
-  // In the order of the features, as bench/evaluation/fit_terms prints them for synthetic and real
-  // frames (docs/recognition.md). Packs are too few for a fit of their own and look otherwise than
-  // single objects: they have the coefficients with which they were tried out.
-  constexpr double kCoefficients[kFeatures] = {
-      -21.7359, -0.3075, 1.7781,  1.1703, 1.7597,  7.5026,  6.0827, -3.2130,
-      1.3402,   -2.0670, -0.1806, 0.5021, -6.5463, -0.7053, 0.4483, -1.0503,
-      -1.5740,  -2.0170, -0.9365, 3.8813, 2.3122,  -0.7072, 2.2055, -2.6937};
-  constexpr double kOfPacks[kFeatures] = {-19.9170, -0.0948, 1.4757, 1.2020,  1.3584,  5.6187,
-                                          6.7736,   -3.1934, 1.6755, -4.4741, -1.5476, -0.1374,
-                                          -3.3638,  -1.2078, 0.9733, -1.0671, -1.9175, -4.0718,
-                                          -1.2792,  3.3089,  2.3589, -0.6167, 5.0137,  0};
-  const AcceptanceFeatures features = acceptance_features(terms);
-  const bool is_pack = terms.boxes > 0;
-  double sum = 0;
-  for (int i = 0; i < kFeatures; ++i) {
-    sum += (is_pack ? kOfPacks[i] : kCoefficients[i]) * features.value[i];
-  }
-  if (!is_pack) return sum;
-  return sum + static_cast<double>(terms.rows) + pack_bonus(static_cast<double>(terms.boxes));
+  if (!(terms.boxes > 0)) return logit_by(alone(), terms);
+  return logit_by(of_packs(), terms) + static_cast<double>(terms.rows) +
+         pack_bonus(static_cast<double>(terms.boxes));
 }
 
 /// An object alone, or packs of it: clutter may look like the one and not like the other.
@@ -128,7 +150,18 @@ inline double lookalike_level(const LearnedLookalikes& lookalikes, LookalikesOf 
 
 /// The logarithm of the odds that a pose of an object of the level is right.
 SEXTANT_HD inline double acceptance_logit(const VerificationTerms& terms, double level) {
-  return shape_logit(terms) + kLevelCoefficient * level;
+  return shape_logit(terms) + (terms.boxes > 0 ? of_packs() : alone()).of_level * level;
+}
+
+inline constexpr double kPacksAmongSeveral = 1;
+
+/// The same where several of the object are found: another is likelier then than the object being
+/// there at all.
+SEXTANT_HD inline double acceptance_logit_among_several(const VerificationTerms& terms,
+                                                        double level) {
+  const double by_itself = acceptance_logit(terms, level);
+  if (terms.boxes > 0) return by_itself + kPacksAmongSeveral;
+  return max_of(by_itself, logit_by(among_several(), terms) + among_several().of_level * level);
 }
 
 SEXTANT_HD inline double probability(double logit) { return 1 / (1 + std::exp(-logit)); }

@@ -175,14 +175,15 @@ Recognition BatchRecognizer::recognize(std::span<const Model> models,
   stages.fit_outlines(list, candidates, verdicts, order);
   stages.rank(list, verdicts, order);
   clock.stop("polish");
-  const std::vector<const VerifiedPose*> told = stages.tell(list, verdicts, order, told_);
+  std::vector<const VerifiedPose*> told = stages.tell(list, verdicts, order, told_);
   const auto model_of = [&](const VerifiedPose& pose) -> const Model& {
     return models[static_cast<std::size_t>(pose.object_index)];
   };
   // Pixels are asked for where they decide: of what is sure enough.
-  const auto unsure = std::find_if(told.begin(), told.end(), [&](const VerifiedPose* pose) {
-    return !may_be_told(pose->score, options_.accept);
-  });
+  const auto unsure =
+      std::stable_partition(told.begin(), told.end(), [&](const VerifiedPose* pose) {
+        return may_be_told(pose->score_among_several, options_.accept);
+      });
   const std::span sure(told.begin(), unsure);
   BodyVerifier verifier(context_, scene_.view(), models_.bodies(), workspace_);
   std::vector<BodyPose> to_verify;
@@ -201,9 +202,10 @@ Recognition BatchRecognizer::recognize(std::span<const Model> models,
   }
   add_packs(models, models_.first_pack, boxes, scene_, options_.accept, verifier, pool);
   clock.stop("packs");
-  select(scene_, options_.accept, std::move(pool), recognition);
-  const std::span rest(unsure, told.end());
+  select(scene_, models, options_.accept, std::move(pool), recognition);
   const std::size_t before = recognition.rejected.size();
+  const auto unsure_count = static_cast<std::size_t>(told.end() - unsure);
+  const std::span rest(unsure, std::min(unsure_count, kMostInResult - before));
   recognition.rejected.resize(before + rest.size());
   for_each_chunk(
       host_, static_cast<std::int64_t>(rest.size()), 64, [&](std::int64_t begin, std::int64_t end) {

@@ -21,7 +21,8 @@ namespace sextant {
 using namespace detail::recognizer;
 namespace {
 
-const RecognizeOptions kQuick{.refined = 40, .polished = 8};
+/// Objects that were learned without clutter are rarely sure of anything.
+const RecognizeOptions kQuick{.accept = 0.2f, .refined = 40, .polished = 8};
 
 /// A table with objects as a Kinect sees it.
 struct Table {

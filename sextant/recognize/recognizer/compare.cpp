@@ -65,6 +65,7 @@ CompareSums compare_cells(const FrameView& frame, const ModelView& model, const 
       rendered.states[RenderedCells::at(i, j)] = state_of(kind);
       count(kind, sums);
       if (kind == CellKind::kSupported) sums.add(evidence);
+      if (kind == CellKind::kOccluded && comparison.shows_plane(i, j)) ++sums.buried;
     }
   }
   for (int j = 0; sums.cells > 0 && j < kCropCells; ++j) {

@@ -79,6 +79,7 @@ struct CompareSums {
   std::int32_t outline[static_cast<int>(OutlineState::kStates)] = {};
   std::int32_t edges = 0, seams = 0;
   std::int32_t borders = 0;  ///< of the cells where the measured surface is the object's
+  std::int32_t buried = 0;   ///< of the occluded ones, those that the dominant plane hides
   double squares = 0, area_m_sq = 0, edge_offsets = 0, edge_distances_m = 0;
   SimplerSums simpler;
   PoseEquations<double> equations;
@@ -191,6 +192,12 @@ struct Comparison {
         equation(ray * z, normal, residual,
                  tukey_weight(ratio * ratio) / (deviation * deviation * shared_cells));
     return CellKind::kSupported;
+  }
+
+  /// Whether the dominant plane is what the frame shows there.
+  SEXTANT_HD bool shows_plane(int i, int j) const {
+    const Vec2<int> p = pixel_of(i, j);
+    return frame.contains(p.x, p.y) && frame.is_on_plane(p.x, p.y);
   }
 
   SEXTANT_HD bool is_outline(int i, int j) const {
@@ -351,6 +358,7 @@ SEXTANT_HD inline VerificationTerms terms_of(const CompareSums& sums, const Fram
   terms.occluded = static_cast<float>(sums.occluded) / cells;
   terms.no_data = static_cast<float>(sums.no_data) / cells;
   terms.outside = static_cast<float>(sums.outside) / cells;
+  terms.buried = static_cast<float>(sums.buried) / cells;
   terms.normals = sums.supported > 0 ? static_cast<float>(sums.agreeing) / supported : 0;
   terms.residual =
       sums.supported > 0 ? static_cast<float>(std::sqrt(sums.squares / sums.supported)) : 1;

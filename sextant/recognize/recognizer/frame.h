@@ -24,10 +24,15 @@ struct FrameView {
   ImageView<const float> depth_m;
   ImageView<const Vec3f> points;
   ImageView<const Vec3f> normals;
-  int normal_radius_px = 0;  ///< of the planes that normals come from
+  int normal_radius_px = 0;                ///< of the planes that normals come from
+  const std::uint8_t* on_plane = nullptr;  ///< whether a pixel lies on the dominant plane; may be
+                                           ///< null where there is none
 
   SEXTANT_HD bool contains(int u, int v) const {
     return u >= 0 && v >= 0 && u < camera.width && v < camera.height;
+  }
+  SEXTANT_HD bool is_on_plane(int u, int v) const {
+    return on_plane && on_plane[std::int64_t{v} * camera.width + u] != 0;
   }
 };
 

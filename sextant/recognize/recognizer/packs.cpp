@@ -177,7 +177,10 @@ struct PackSearch {
       }
       for (const std::int32_t pixel : pack.pixels) mine[static_cast<std::size_t>(pixel)] = 0;
     }
-    for (std::size_t i = 0; i < packs.size(); ++i) packs[i].found.score *= shares[i];
+    for (std::size_t i = 0; i < packs.size(); ++i) {
+      packs[i].found.score *= shares[i];
+      packs[i].score_among_several *= shares[i];
+    }
   }
 
   /// Compares the boxes of a pack one by one: what of each is seen.
@@ -254,7 +257,8 @@ void add_packs(std::span<const Model> models, std::span<const std::int32_t> firs
   search.fit_outlines(likeliest(all, kMovedPacks));
   const std::vector<Pack*> told = likeliest(all, kMostRejected);
   // Pixels tell which packs fill the same place: of what is likely, and of its rivals.
-  const double least = least_told_logit(accept) - kRivalOdds;
+  const auto accepted = static_cast<double>(accept);
+  const double least = std::log(accepted / (1 - accepted)) - kPacksAmongSeveral - kRivalOdds;
   const auto unlikely = std::find_if(told.begin(), told.end(),
                                      [&](const Pack* pack) { return !(pack->logit >= least); });
   const auto likely = static_cast<std::size_t>(unlikely - told.begin());
@@ -268,7 +272,7 @@ void add_packs(std::span<const Model> models, std::span<const std::int32_t> firs
   search.doubt_rivals(logits, std::span(explained).first(likely));
   std::vector<Explanation*> sure;
   for (Explanation& pack : explained) {
-    if (may_be_told(pack.found.score, accept)) sure.push_back(&pack);
+    if (may_be_told(pack.score_among_several, accept)) sure.push_back(&pack);
   }
   search.look_at_members(sure);
   std::move(explained.begin(), explained.end(), std::back_inserter(pool));

@@ -279,7 +279,7 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
           explanation(model, verified_pose(scene.noise, model.view(), index, c.camera_from_object,
                                            c.compared.terms, c.compared.equations)));
       if (model.box) boxes.push_back({index, c.camera_from_object});
-      if (!may_be_told(pool.back().found.score, state_->options.accept)) continue;
+      if (!may_be_told(pool.back().score_among_several, state_->options.accept)) continue;
       to_verify.push_back(c.camera_from_object);
       sure.push_back(pool.size() - 1);
     }
@@ -291,7 +291,7 @@ Recognition Recognizer::recognize(ImageView<const float> depth_m, const Camera& 
   if (recognition.complete)
     add_packs(models, state_->first_pack, boxes, scene, state_->options.accept, verifier, pool);
   clock.stop("packs");
-  select(scene, state_->options.accept, std::move(pool), recognition);
+  select(scene, models, state_->options.accept, std::move(pool), recognition);
   report(progress, static_cast<std::int64_t>(models.size()),
          static_cast<std::int64_t>(models.size()));
   clock.stop("select");

@@ -27,7 +27,9 @@ struct SceneFrame {
   Buffer<float> upload;  ///< page-locked, of the given map; on CUDA
   Image<float> given_m;  ///< on CUDA
 
-  FrameView view() const { return {camera, noise, depth_m, points, normals, normal_radius_px}; }
+  FrameView view() const {
+    return {camera, noise, depth_m, points, normals, normal_radius_px, on_plane.data()};
+  }
 };
 
 /// The depth map lies on the host.

@@ -5,6 +5,10 @@
 #include <map>
 #include <numeric>
 
+#include "sextant/recognize/recognizer/math.h"
+#include "sextant/recognize/recognizer/poses.h"
+#include "sextant/recognize/recognizer/stages.h"
+
 namespace sextant::detail::recognizer {
 
 namespace {
@@ -62,6 +66,7 @@ Explanation explanation(const Model& model, const VerifiedPose& verified) {
   found.object_index = verified.object_index;
   found.camera_from_object = verified.camera_from_object;
   found.score = verified.score;
+  result.score_among_several = verified.score_among_several;
   found.centre_m = cast<double>(model.centre);
   found.covariance = full_matrix(verified.covariance);
   found.visible = verified.terms.supported;
@@ -139,18 +144,19 @@ std::vector<std::size_t> free_members(const Explanation& pack, const Owners& own
   return members;
 }
 
-Choice choose(const SceneFrame& scene, double accept, std::span<const Explanation> pool) {
+/// Chooses by the given scores, one for each of the pool.
+Choice choose(const SceneFrame& scene, double accept, std::span<const double> scores,
+              std::span<const Explanation> pool) {
   Choice choice;
   choice.instead.resize(pool.size());
   choice.order.resize(pool.size());
   std::iota(choice.order.begin(), choice.order.end(), std::size_t{0});
-  std::stable_sort(choice.order.begin(), choice.order.end(), [&](std::size_t a, std::size_t b) {
-    return pool[a].found.score > pool[b].found.score;
-  });
+  std::stable_sort(choice.order.begin(), choice.order.end(),
+                   [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
   Owners owners(scene);
   for (const std::size_t at : choice.order) {
     const Explanation& entry = pool[at];
-    if (!(entry.found.score >= accept)) break;
+    if (!(scores[at] >= accept)) break;
     std::int32_t by = -1;
     if (owners.explain(entry.pixels, by)) {
       choice.instead[at] = "a better pose explains the same pixels: " +
@@ -168,28 +174,121 @@ Choice choose(const SceneFrame& scene, double accept, std::span<const Explanatio
   return choice;
 }
 
-/// Raises the scores of objects of which several are chosen; false where there are none.
-bool expect_more(const Choice& choice, double accept, std::span<Explanation> pool) {
-  std::map<std::int32_t, std::int64_t> found;
+/// How many of each object are chosen.
+std::map<std::int32_t, std::int64_t> count_chosen(const Choice& choice,
+                                                  std::span<const Explanation> pool) {
+  std::map<std::int32_t, std::int64_t> counts;
   for (const Chosen& chosen : choice.chosen) {
-    found[pool[chosen.at].found.object_index] += chosen.count();
+    counts[pool[chosen.at].found.object_index] += chosen.count();
   }
+  return counts;
+}
+
+/// Raises the scores of objects of which several are found: by themselves, or more of them together
+/// by what is asked of each among several. Tells what is chosen then.
+Choice choose_expecting_more(const SceneFrame& scene, double accept, std::span<Explanation> pool) {
+  std::vector<double> scores, among_several;
+  for (const Explanation& entry : pool) {
+    scores.push_back(entry.found.score);
+    among_several.push_back(entry.score_among_several);
+  }
+  Choice choice = choose(scene, accept, scores, pool);
+  auto found = count_chosen(choice, pool);
+  auto together = count_chosen(choose(scene, accept, among_several, pool), pool);
   bool several = false;
-  for (Explanation& entry : pool) {
-    const double score = entry.found.score;
-    if (found[entry.found.object_index] < kSeveral || !may_be_told(score, accept)) continue;
+  for (std::size_t i = 0; i < pool.size(); ++i) {
+    const std::int32_t object = pool[i].found.object_index;
+    if (found[object] < kSeveral && together[object] < kTogether) continue;
+    if (!may_be_told(among_several[i], accept)) continue;
     several = true;
-    entry.found.score = probability(std::log(score / (1 - score)) + kSeveralLogit);
+    scores[i] = pool[i].found.score = among_several[i];
   }
-  return several;
+  return several ? choose(scene, accept, scores, pool) : choice;
+}
+
+double logit_of(double score) {
+  const double p = clamp(score, 1e-12, 1 - 1e-12);
+  return std::log(p / (1 - p));
+}
+
+/// Whether b is another way for the object to lie where a has it.
+bool is_turned(const Model& model, const Detection& a, const Detection& b) {
+  constexpr double kPlace = 0.12;  // of the diameter
+  constexpr float kTurned_rad = 0.35f;
+  const auto diameter = static_cast<double>(model.diameter_m);
+  const Vec3d apart = a.camera_from_object * a.centre_m - b.camera_from_object * b.centre_m;
+  return norm(apart) < kPlace * diameter &&
+         !is_same_pose(model, cast<float>(a.camera_from_object), cast<float>(b.camera_from_object),
+                       2 * model.diameter_m, kTurned_rad);
+}
+
+/// Whether b fits the depths clearly better than a though its score is hardly lower.
+bool fits_better(const Detection& a, const Detection& b) {
+  constexpr double kHardly = 2;   // of the logits
+  constexpr double kClearly = 3;  // of the logarithm of the likelihoods
+  if (logit_of(b.score) < logit_of(a.score) - kHardly) return false;
+  // A gain is the logarithm of by how much smaller the deviations are than a plane's.
+  const auto independent = [](const VerificationTerms& t) {
+    return static_cast<double>(t.supported * t.pixels / kSharedPixels);
+  };
+  const auto gain = static_cast<double>(b.terms.plane_gain - a.terms.plane_gain);
+  return gain * min_of(independent(a.terms), independent(b.terms)) > kClearly;
+}
+
+/// Verification looks at surfaces and outlines in general. Which way a body lies whose ends are
+/// nearly alike shows in a few millimetres of depth. So of two poses that differ by a turn the one
+/// that fits the depths better has the higher score, and each is as doubtful as the others are
+/// likely.
+void weigh_turned(std::span<const Model> models, double accept, std::span<Explanation> pool) {
+  constexpr double kSharpness = 2;
+  std::vector<Explanation*> sure;
+  for (Explanation& entry : pool) {
+    if (entry.members.empty() && may_be_told(entry.score_among_several, accept)) {
+      sure.push_back(&entry);
+    }
+  }
+  std::stable_sort(sure.begin(), sure.end(), [](const Explanation* a, const Explanation* b) {
+    return a->found.score > b->found.score;
+  });
+  const auto are_turned = [&](const Explanation* a, const Explanation* b) {
+    const auto object = a->found.object_index;
+    return b->found.object_index == object &&
+           is_turned(models[static_cast<std::size_t>(object)], a->found, b->found);
+  };
+  for (std::size_t i = 0; i < sure.size(); ++i) {
+    Explanation* best = sure[i];
+    for (std::size_t k = i + 1; k < sure.size(); ++k) {
+      if (are_turned(best, sure[k]) && fits_better(best->found, sure[k]->found)) best = sure[k];
+    }
+    if (best == sure[i]) continue;
+    std::swap(best->found.score, sure[i]->found.score);
+    std::swap(best->score_among_several, sure[i]->score_among_several);
+  }
+  std::stable_sort(sure.begin(), sure.end(), [](const Explanation* a, const Explanation* b) {
+    return a->found.score > b->found.score;
+  });
+  std::vector<double> shares;
+  for (const Explanation* entry : sure) {
+    const auto rival = std::find_if(sure.begin(), sure.end(), [&](const Explanation* other) {
+      return are_turned(entry, other);
+    });
+    const double behind = rival == sure.end()
+                              ? -INFINITY
+                              : logit_of((*rival)->found.score) - logit_of(entry->found.score);
+    shares.push_back(1 / (1 + std::exp(kSharpness * behind)));
+  }
+  for (std::size_t i = 0; i < sure.size(); ++i) {
+    sure[i]->found.score *= shares[i];
+    sure[i]->score_among_several *= shares[i];
+  }
 }
 
 }  // namespace
 
-void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool,
-            Recognition& recognition) {
-  Choice choice = choose(scene, accept, pool);
-  if (expect_more(choice, static_cast<double>(accept), pool)) choice = choose(scene, accept, pool);
+void select(const SceneFrame& scene, std::span<const Model> models, float accept,
+            std::vector<Explanation> pool, Recognition& recognition) {
+  weigh_turned(models, static_cast<double>(accept), pool);
+  const Choice choice = choose_expecting_more(scene, static_cast<double>(accept), pool);
   Owners owners(scene);
   const auto add = [&](Detection detection, const std::vector<std::int32_t>& pixels) {
     detection.pixels = given_pixels(scene, owners.take(pixels, 0));
@@ -209,6 +308,7 @@ void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool
     }
   }
   for (const std::size_t at : choice.order) {
+    if (recognition.rejected.size() >= kMostInResult) break;
     Detection& found = pool[at].found;
     if (!(found.score >= static_cast<double>(accept))) {
       found.reason = reason_of(found.terms);

@@ -10,6 +10,7 @@ namespace sextant::detail::recognizer {
 /// A pose with its score, and the pixels of the scene frame that it explains.
 struct Explanation {
   Detection found;
+  double score_among_several = 0;  ///< see VerifiedPose
   std::vector<std::int32_t> pixels;
 
   /// One of a pack, of which `found` tells the whole.
@@ -22,16 +23,12 @@ struct Explanation {
   std::vector<Member> members;  ///< empty for an object on its own
 };
 
-/// Where several of an object are found, another is likelier than the object being there at all.
-inline constexpr int kSeveral = 2;
-inline constexpr double kSeveralLogit = 1;
+inline constexpr int kSeveral = 2;   ///< of an object, that are found by themselves
+inline constexpr int kTogether = 3;  ///< that are found because the others are there
 
-/// The least logit with which a pose may become a detection.
-inline double least_told_logit(double accept) {
-  return std::log(accept / (1 - accept)) - kSeveralLogit;
-}
-inline bool may_be_told(double score, double accept) {
-  return std::log(score / (1 - score)) >= least_told_logit(accept);
+/// Whether a pose may become a detection, by its score among several.
+inline bool may_be_told(double score_among_several, double accept) {
+  return score_among_several >= accept;
 }
 
 /// What is told of a verified pose, without the pixels.
@@ -42,7 +39,7 @@ Detection rejection(const Model& model, const VerifiedPose& verified);
 
 /// From the highest score down: what is sure enough and explains enough that nothing better does is
 /// a detection, the rest is rejected with the reason. Of a pack each box that is seen is one.
-void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool,
-            Recognition& recognition);
+void select(const SceneFrame& scene, std::span<const Model> models, float accept,
+            std::vector<Explanation> pool, Recognition& recognition);
 
 }  // namespace sextant::detail::recognizer

@@ -13,6 +13,7 @@ struct VerifiedPose {
   std::int32_t object_index = -1;  ///< -1 for none
   Rigid3d camera_from_object;
   double score = 0;
+  double score_among_several = 0;  ///< where several of the object are found; not smaller
   SymN<double, 6> covariance;
   VerificationTerms terms;
 };
@@ -71,8 +72,12 @@ SEXTANT_HD inline VerifiedPose verified_pose(const DepthNoise& noise, const Mode
   const Vec3d centre = pose * cast<double>(model.centre);
   const auto sigma_m = static_cast<double>(noise.sigma_m(static_cast<float>(centre.z)));
   const auto grain_px = static_cast<double>(noise.grain(static_cast<float>(centre.z)));
-  return {object_index, pose, probability(acceptance_logit(terms, model.level)),
-          covariance_of(model, equations, sigma_m, grain_px), terms};
+  return {object_index,
+          pose,
+          probability(acceptance_logit(terms, model.level)),
+          probability(acceptance_logit_among_several(terms, model.level)),
+          covariance_of(model, equations, sigma_m, grain_px),
+          terms};
 }
 
 }  // namespace sextant::detail::recognizer

@@ -38,11 +38,13 @@ constexpr int kStaged = 8;            // cells whose columns lie in shared memor
 constexpr int kOutlineAtOnce = 2048;  // cells that are listed; few outlines have more
 
 /// The counts of CompareSums in its order.
-constexpr int kCounts = 16, kOutlineCounts = 7, kEdges = 13, kSeams = 14, kBorders = 15;
+constexpr int kCounts = 17, kOutlineCounts = 7, kEdges = 13, kSeams = 14, kBorders = 15,
+              kBuried = 16;
 static_assert(offsetof(CompareSums, outline) == kOutlineCounts * sizeof(std::int32_t));
 static_assert(offsetof(CompareSums, edges) == kEdges * sizeof(std::int32_t));
 static_assert(offsetof(CompareSums, seams) == kSeams * sizeof(std::int32_t));
 static_assert(offsetof(CompareSums, borders) == kBorders * sizeof(std::int32_t));
+static_assert(offsetof(CompareSums, buried) == kBuried * sizeof(std::int32_t));
 
 /// A triangle that needs no cutting, with edge functions in 32 bits.
 struct Piece {
@@ -321,6 +323,7 @@ __device__ void look_at_cells(const BlockComparison& comparison, std::uint32_t* 
     counts[4] += count(kind == CellKind::kOccluded);
     counts[5] += __popc(supported);
     counts[6] += count(kind == CellKind::kSupported && evidence.normals_agree);
+    counts[kBuried] += count(kind == CellKind::kOccluded && comparison.shows_plane(i, j));
     if (supported_mask && lane == 0) supported_mask[group] = supported;
     sums.add(supported, shared.staged[warp], true, [&](double* columns) {
       write_equation(evidence.equation, columns);
