@@ -193,6 +193,31 @@ def hidden(results, number):
             "\n".join(f"- {other}" for other in others) + "\n" + source(result))
 
 
+def toys_on_tables(results, number):
+    """What is found of toys by how much of them is hidden, and how good it is, beside the goals."""
+    result = latest(results, "recognition-tables")
+    rows = {row["what"]: row for row in result["rows"]}
+
+    def cell(what):
+        return number(rows[what]["ours"]) if what in rows else ""
+
+    def goal(row):
+        return "" if row["goal"] is None else number(row["goal"])
+
+    lines, others = [], []
+    for what, row in rows.items():
+        if re.fullmatch(r"toys hidden (.*), found", what):
+            kind = what.rsplit(", ", 1)[0]
+            lines.append([kind.removeprefix("toys hidden "), cell(kind), cell(kind + ", proposed"),
+                          number(row["ours"]), goal(row)])
+        elif not what.startswith("toys hidden"):
+            asked = f" (goal: {goal(row)})" if goal(row) else ""
+            others.append(f"{what}: {number(row['ours'])} {row['unit']}".strip() + asked)
+    head = ["hidden", "toys", "proposed, %", "found, %", "goal, %"]
+    return (table(head, lines) + "\n" + "\n".join(f"- {other}" for other in others) + "\n" +
+            source(result))
+
+
 def recognition_times(results, number):
     """Milliseconds of the steps of recognition, by what proposed poses."""
     result = latest(results, "recognition-time")
@@ -219,6 +244,7 @@ PAGE_TABLES = {
     "curvature-accuracy": ("docs/curvature_command.md", accuracy),
     "curvature-correspondence": ("docs/curvature_command.md", correspondence),
     "tensor-occlusion": ("docs/recognition.md", hidden),
+    "recognition-tables": ("docs/recognition.md", toys_on_tables),
     "recognition-time": ("docs/recognition.md", recognition_times),
 }
 
