@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "sextant/pose/open_directions.h"
+
 namespace sextant::detail::recognizer {
 
 namespace {
@@ -62,6 +64,7 @@ Explanation explanation(const Model& model, const VerifiedPose& verified) {
   found.object_index = verified.object_index;
   found.camera_from_object = verified.camera_from_object;
   found.score = verified.score;
+  result.diameter_m = static_cast<double>(model.diameter_m);
   found.centre_m = cast<double>(model.centre);
   found.covariance = full_matrix(verified.covariance);
   found.visible = verified.terms.supported;
@@ -191,13 +194,16 @@ void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool
   Choice choice = choose(scene, accept, pool);
   if (expect_more(choice, static_cast<double>(accept), pool)) choice = choose(scene, accept, pool);
   Owners owners(scene);
-  const auto add = [&](Detection detection, const std::vector<std::int32_t>& pixels) {
+  const auto add = [&](Detection detection, double diameter_m,
+                       const std::vector<std::int32_t>& pixels) {
+    detection.open =
+        open_directions(detection.covariance, 0.5 * diameter_m, kOpenShare * diameter_m);
     detection.pixels = given_pixels(scene, owners.take(pixels, 0));
     recognition.detections.push_back(std::move(detection));
   };
   for (const Chosen& chosen : choice.chosen) {
     const Explanation& entry = pool[chosen.at];
-    if (entry.members.empty()) add(entry.found, entry.pixels);
+    if (entry.members.empty()) add(entry.found, entry.diameter_m, entry.pixels);
     for (const std::size_t i : chosen.members) {
       const Explanation::Member& member = entry.members[i];
       Detection detection = entry.found;
@@ -205,7 +211,7 @@ void select(const SceneFrame& scene, float accept, std::vector<Explanation> pool
       detection.covariance = full_matrix(member.covariance);
       detection.visible = member.terms.supported;
       detection.occluded = member.terms.occluded;
-      add(std::move(detection), member.pixels);
+      add(std::move(detection), entry.diameter_m, member.pixels);
     }
   }
   for (const std::size_t at : choice.order) {

@@ -10,6 +10,7 @@ namespace sextant::detail::recognizer {
 /// A pose with its score, and the pixels of the scene frame that it explains.
 struct Explanation {
   Detection found;
+  double diameter_m = 0;  ///< of the object
   std::vector<std::int32_t> pixels;
 
   /// One of a pack, of which `found` tells the whole.
