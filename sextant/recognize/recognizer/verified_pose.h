@@ -29,9 +29,9 @@ struct VerifiedPose {
 ///   width, and the pose that is told is the best of a few steps, not where the equations vanish.
 ///   Both move it in every direction, by a share of the noise.
 /// - *The render mesh* lies off the surface by `shape_m` on average, and the pose follows.
-/// - *Open directions.* Normals of the render mesh err by some 4°, whose square is the information
-///   that they pretend where there is none. What is told less than that, and turns that change
-///   nothing, have the object's size.
+/// - *Open directions.* Normals of a render mesh that is coarser than the object err by some 4°,
+///   whose square is the information that they pretend where there is none. What is told less than
+///   that, and turns that change nothing, have the object's size.
 ///
 /// `sigma_m` is the noise at the object, `reach_px` how far it errs together there.
 SEXTANT_HD inline SymN<double, 6> covariance_of(const ModelView& model, const Rigid3d& pose,
@@ -44,8 +44,9 @@ SEXTANT_HD inline SymN<double, 6> covariance_of(const ModelView& model, const Ri
   const auto diameter = static_cast<double>(model.diameter_m);
   const double reach = reach_px / kKinectReach_px;
   const double shared = kSharedByKinect * max_of(1.0, reach * reach);
+  const double least_information = model.shape_m > 0 ? kLeastInformation : 0.0;
   SymN<double, 6> c = pose_covariance(equations, pose_directions(equations, 0.5 * diameter), 1,
-                                      shared, kLeastInformation, diameter);
+                                      shared, least_information, diameter);
   const double together = kTogether * sigma_m;
   const double shape = kShape * static_cast<double>(model.shape_m);
   for (int i = 0; i < 6; ++i) {
