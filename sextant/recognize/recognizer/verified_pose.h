@@ -20,11 +20,13 @@ struct VerifiedPose {
 /// What a pose errs by, as a small motion about the object's centre in the camera's axes.
 ///
 /// The equations (compare_math.h) divide each depth and edge by its variance and by how many err
-/// together, which is counted for a Kinect: were all their errors as small and as separate as that,
-/// the covariance would be their inverse. It is widened by four things, whose sizes were found by
-/// `sextant reproduce pose-covariance`:
-/// - *Reach.* A sensor whose errors reach over r pixels instead of a Kinect's 7 has (r / 7)² times
-///   fewer that are independent.
+/// together, with margins that their other uses need: were that all, the covariance would be their
+/// inverse. Here the margins go and what is missing comes, in sizes that `sextant reproduce
+/// pose-covariance` found:
+/// - *Noise.* The equations count at least the noise of gates, which has a floor of half a
+///   millimetre (`RecognizeOptions::noise_floor_m`). The sensor's own has a tenth.
+/// - *Reach.* They count as many that err together as a Kinect has. Errors that reach over r pixels
+///   instead of its 7 leave (r / 7)² times fewer that are independent.
 /// - *What errs together.* Calibration bends depth maps over some 50 pixels, about an object's
 ///   width, and the pose that is told is the best of a few steps, not where the equations vanish.
 ///   Both move it in every direction, by a share of the noise.
@@ -33,20 +35,24 @@ struct VerifiedPose {
 ///   whose square is the information that they pretend where there is none. What is told less than
 ///   that, and turns that change nothing, have the object's size.
 ///
-/// `sigma_m` is the noise at the object, `reach_px` how far it errs together there.
+/// `depth_m` is where the object lies.
 SEXTANT_HD inline SymN<double, 6> covariance_of(const ModelView& model, const Rigid3d& pose,
                                                 const PoseEquations<double>& equations,
-                                                double sigma_m, double reach_px) {
-  constexpr double kKinectReach_px = 7, kSharedByKinect = 1.1;
-  constexpr double kTogether = 0.08;  // of the noise
-  constexpr double kShape = 0.3;      // of the render mesh's mean distance
+                                                const DepthNoise& noise, float depth_m) {
+  constexpr double kKinectReach_px = 7, kSharedByKinect = 1.5;
+  constexpr double kLeastNoise_m = 1e-4;
+  constexpr double kTogether = 0.1;  // of the noise
+  constexpr double kShape = 0.35;    // of the render mesh's mean distance
   constexpr double kLeastInformation = 0.005;
   const auto diameter = static_cast<double>(model.diameter_m);
-  const double reach = reach_px / kKinectReach_px;
+  const auto counted_m = static_cast<double>(noise.sigma_m(depth_m));
+  const double sigma_m = counted_m - static_cast<double>(noise.floor_m) + kLeastNoise_m;
+  const double reach = static_cast<double>(noise.reach(depth_m)) / kKinectReach_px;
   const double shared = kSharedByKinect * max_of(1.0, reach * reach);
   const double least_information = model.shape_m > 0 ? kLeastInformation : 0.0;
-  SymN<double, 6> c = pose_covariance(equations, pose_directions(equations, 0.5 * diameter), 1,
-                                      shared, least_information, diameter);
+  const double margin = sigma_m / counted_m;
+  SymN<double, 6> c = pose_covariance(equations, pose_directions(equations, 0.5 * diameter),
+                                      margin * margin, shared, least_information, diameter);
   const double together = kTogether * sigma_m;
   const double shape = kShape * static_cast<double>(model.shape_m);
   for (int i = 0; i < 6; ++i) {
@@ -92,10 +98,8 @@ SEXTANT_HD inline VerifiedPose verified_pose(const DepthNoise& noise, const Mode
                                              const VerificationTerms& terms,
                                              const PoseEquations<double>& equations) {
   const Vec3d centre = pose * cast<double>(model.centre);
-  const auto sigma_m = static_cast<double>(noise.sigma_m(static_cast<float>(centre.z)));
-  const auto reach_px = static_cast<double>(noise.reach(static_cast<float>(centre.z)));
   return {object_index, pose, probability(acceptance_logit(terms, model.level)),
-          covariance_of(model, pose, equations, sigma_m, reach_px), terms};
+          covariance_of(model, pose, equations, noise, static_cast<float>(centre.z)), terms};
 }
 
 }  // namespace sextant::detail::recognizer
