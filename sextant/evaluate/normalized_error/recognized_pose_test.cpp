@@ -3,6 +3,7 @@
 // `sextant reproduce pose-covariance` measures more objects, sensors and distances.
 #include <gtest/gtest.h>
 
+#include "sextant/core/random.h"
 #include "sextant/evaluate/normalized_error.h"
 #include "sextant/geometry/diameter.h"
 #include "sextant/pose/point_to_plane.h"

@@ -204,6 +204,7 @@ TEST(Packs, ABoxIsToldOnce) {
   scene.given_width = 100;
   Explanation alone, pack, hidden;
   alone.found.object_index = pack.found.object_index = hidden.found.object_index = 0;
+  alone.diameter_m = pack.diameter_m = hidden.diameter_m = 0.1;
   alone.found.score = 0.9;
   alone.pixels = pixels_between(0, 100);
   pack.found.score = 0.8;
@@ -239,6 +240,7 @@ TEST(Packs, OfWhatIsThereTwiceMoreIsExpected) {
     Explanation explanation;
     explanation.found.object_index = object;
     explanation.found.score = score;
+    explanation.diameter_m = 0.1;
     explanation.pixels = pixels_between(first, first + 50);
     return explanation;
   };
