@@ -236,6 +236,31 @@ def recognition_times(results, number):
     return table(["", "paper"] + columns, lines) + source(result)
 
 
+def claimed_errors(results, number):
+    """Errors of poses over what their covariances claim, by object and sensor."""
+    result = latest(results, "pose-covariance")
+    cells, settings, others = {}, [], []
+    for row in result["rows"]:
+        match = re.fullmatch(r"([^,:]+), ([^:]+): (.*)", row["what"])
+        if not match:
+            goal = "" if row["goal"] is None else f" (goal {number(row['goal'])})"
+            others.append(f"{row['what']}: {number(row['ours'])} {row['unit']}".strip() + goal)
+            continue
+        name, setting, what = match.groups()
+        if setting not in settings:
+            settings.append(setting)
+        cells.setdefault(name, {}).setdefault(setting, {})[what] = row
+    def cell(own):
+        error, scatter = own["error over what is claimed"], own["scatter over what is claimed"]
+        told = own["directions told, of 6"]["ours"]
+        text = f"{error['ours']:.2f} / {scatter['ours']:.2f}"
+        text = text if error["met"] else f"**{text}**"
+        return text if told > 5.95 else f"{text} ({told:.1f})"
+    lines = [[name] + [cell(own[setting]) for setting in settings] for name, own in cells.items()]
+    return (table([""] + settings, lines) + "\n" + "\n".join(f"- {other}" for other in others) +
+            "\n" + source(result))
+
+
 PAGE_TABLES = {
     "faces": ("docs/segment.md", faces),
     "segment-speed": ("docs/segment.md", segment_speed),
@@ -245,6 +270,7 @@ PAGE_TABLES = {
     "curvature-correspondence": ("docs/curvature_command.md", correspondence),
     "tensor-occlusion": ("docs/recognition.md", hidden),
     "recognition-tables": ("docs/recognition.md", toys_on_tables),
+    "pose-covariance": ("docs/recognition.md", claimed_errors),
     "recognition-time": ("docs/recognition.md", recognition_times),
 }
 

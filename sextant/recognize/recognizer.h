@@ -132,6 +132,9 @@ constexpr void for_each_term(Terms& t, Visitor&& visit) {
   visit("rows", t.rows);
 }
 
+/// Of the diameter: a direction in which a pose is known no better is left open by the frame.
+inline constexpr double kOpenShare = 0.05;
+
 /// An object found, or a pose that was considered and rejected.
 struct Detection {
   std::string object;
@@ -139,8 +142,14 @@ struct Detection {
   Rigid3d camera_from_object;
   double score = 0;  ///< in [0, 1]: how probable it is that the pose is right
   /// Of a small motion about the object's centre in the camera's axes, rotation (rad) then
-  /// translation (m), row by row. Directions that the frame leaves open have the object's size.
+  /// translation (m), row by row. Directions that the frame leaves open have the object's size, and
+  /// so have turns about an axis of symmetry.
   std::array<double, 36> covariance{};
+  /// Motions that the frame leaves open, in the order of the covariance: along each the pose may
+  /// err by more than kOpenShare of the diameter, angles counted at half a diameter from the
+  /// centre. Each is as long as its deviation, and the largest comes first. Not looked for in
+  /// rejected poses.
+  std::vector<std::array<double, 6>> open;
   Vec3d centre_m;          ///< the point, in the object's frame, that the covariance is about
   double visible = 0;      ///< share of the rendered object that is seen
   double occluded = 0;     ///< share that something hides

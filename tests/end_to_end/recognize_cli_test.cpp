@@ -145,11 +145,13 @@ TEST_F(RecognizeCli, FindsAToyInADepthMap) {
   ASSERT_EQ(found.at("detections").size(), 1u);
   const json& toy = found.at("detections")[0];
   EXPECT_EQ(keys_of(toy),
-            (std::set<std::string>{"object", "camera_from_object", "score", "covariance", "visible",
-                                   "occluded", "symmetric", "pixels"}));
+            (std::set<std::string>{"object", "camera_from_object", "score", "covariance", "open",
+                                   "visible", "occluded", "symmetric", "pixels"}));
   EXPECT_EQ(toy.at("object"), kNames[0]);
   expect_near(pose_of(toy.at("camera_from_object")), portrait_.camera_from_object);
   EXPECT_EQ(toy.at("covariance").size(), 36u);
+  EXPECT_TRUE(toy.at("open").is_array());
+  EXPECT_TRUE(toy.at("open").empty());
   EXPECT_GT(toy.at("visible").get<double>(), 0.8);
   EXPECT_EQ(toy.at("symmetric"), false);
   ASSERT_FALSE(found.at("rejected").empty());

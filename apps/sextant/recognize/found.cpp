@@ -26,9 +26,9 @@ void add_pose(const SeenFrame& frame, const Detection& found, json& document) {
 
 json detection_to_json(const SeenFrame& frame, const Detection& found) {
   json document{{"object", found.object},         {"score", found.score},
-                {"covariance", found.covariance}, {"visible", found.visible},
-                {"occluded", found.occluded},     {"symmetric", found.symmetric},
-                {"pixels", found.pixels.size()}};
+                {"covariance", found.covariance}, {"open", found.open},
+                {"visible", found.visible},       {"occluded", found.occluded},
+                {"symmetric", found.symmetric},   {"pixels", found.pixels.size()}};
   add_pose(frame, found, document);
   return document;
 }
@@ -124,9 +124,10 @@ std::string found_to_text(const std::string& file, const SeenFrame& frame, const
   for (const Detection& d : found.detections) {
     const Vec3d sigma = sigma_m(frame, d) * 1000.0;
     text += fmt::format(
-        "  {:<20} {:.2f}  {}, {:.0f} % visible, deviation ({:.2f}, {:.2f}, {:.2f}) mm{}\n",
+        "  {:<20} {:.2f}  {}, {:.0f} % visible, deviation ({:.2f}, {:.2f}, {:.2f}) mm{}{}\n",
         d.object, d.score, pose_text(file_from_camera(frame) * d.camera_from_object),
-        100 * d.visible, sigma.x, sigma.y, sigma.z, d.symmetric ? ", symmetric" : "");
+        100 * d.visible, sigma.x, sigma.y, sigma.z, d.symmetric ? ", symmetric" : "",
+        d.open.empty() ? "" : fmt::format(", open in {} of 6 directions", d.open.size()));
   }
   if (explain) {
     for (const Detection& d : found.rejected) {

@@ -12,8 +12,10 @@ namespace sextant::detail::recognizer {
 struct DepthNoise {
   float per_m[noise::kDepthBins] = {};
   float grain_px[noise::kDepthBins] = {};  ///< side of the square of pixels that err together
+  float reach_px[noise::kDepthBins] = {};  ///< the same as covariances take it, which may be wider
   float floor_m = 0;
   SEXTANT_HD float grain(float z) const { return grain_px[noise::depth_bin(z)]; }
+  SEXTANT_HD float reach(float z) const { return reach_px[noise::depth_bin(z)]; }
   SEXTANT_HD float sigma_m(float z) const { return floor_m + per_m[noise::depth_bin(z)] * z * z; }
 };
 

@@ -9,6 +9,7 @@
 #include "sextant/geometry/diameter.h"
 #include "sextant/geometry/neighbours.h"
 #include "sextant/geometry/object_size.h"
+#include "sextant/geometry/triangle_tree/triangle_tree.h"
 #include "sextant/recognize/recognizer/acceptance.h"
 
 namespace sextant::detail::recognizer {
@@ -148,20 +149,50 @@ bool has_half_turns(const Cuboid& box, const std::vector<Rigid3f>& symmetries) {
   return true;
 }
 
+/// Of a body of revolution the turn about its axis, of a ball those about the frame's axes.
+std::vector<FreeTurn> free_turns_of(const Symmetries& symmetries, const Vec3f& centre) {
+  if (symmetries.continuous.empty()) return {};
+  const Vec3d from = cast<double>(centre) - symmetries.continuous.front().point_m;
+  std::vector<Vec3d> axes{symmetries.continuous.front().axis};
+  if (symmetries.continuous.size() > 1) axes = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  std::vector<FreeTurn> turns;
+  for (const Vec3d& axis : axes)
+    turns.push_back({cast<float>(axis), cast<float>(cross(axis, from))});
+  return turns;
+}
+
+/// The mean distance of the samples from the render mesh, on the side that they face.
+float shape_error_m(const Context& context, const PointPairModel& samples,
+                    const TriangleMesh& render_mesh) {
+  const TriangleTree tree(context, render_mesh.vertices.points.host(),
+                          render_mesh.triangles.host());
+  const std::span<const Vec3f> points = samples.points.host(), normals = samples.normals.host();
+  double sum_m = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const NearestOnTriangles near =
+        tree.nearest(cast<double>(points[i]), INFINITY, cast<double>(normals[i]));
+    if (near.triangle >= 0) sum_m += std::sqrt(near.distance_sq);
+  }
+  return static_cast<float>(sum_m / static_cast<double>(points.size()));
+}
+
 ModelView Model::view() const {
-  return {diameter_m,
-          diameter_m,
-          leaf_m,
-          radius_m,
-          shift_m,
-          centre,
-          level,
-          free_turns,
-          static_cast<std::int32_t>(pairs.points.size()),
-          static_cast<std::int32_t>(symmetries.size()),
-          pairs.points.data(),
-          pairs.normals.data(),
-          symmetries.data()};
+  ModelView view;
+  view.diameter_m = view.part_diameter_m = diameter_m;
+  view.leaf_m = leaf_m;
+  view.radius_m = radius_m;
+  view.shift_m = shift_m;
+  view.centre = centre;
+  view.level = level;
+  view.free_turns = static_cast<std::int32_t>(free_turns.size());
+  std::copy(free_turns.begin(), free_turns.end(), view.turns);
+  view.shape_m = shape_m;
+  view.samples = static_cast<std::int32_t>(pairs.points.size());
+  view.motions = static_cast<std::int32_t>(symmetries.size());
+  view.points = pairs.points.data();
+  view.normals = pairs.normals.data();
+  view.symmetries = symmetries.data();
+  return view;
 }
 
 Model make_model(const Context& context, const LearnedObject& object,
@@ -199,8 +230,7 @@ Model make_model(const Context& context, const LearnedObject& object,
   model.symmetries = motions_of(object.shape_symmetries, kTurns);
   model.level = lookalike_level(object.lookalikes, LookalikesOf::kObject);
   model.pack_level = lookalike_level(object.lookalikes, LookalikesOf::kPacks);
-  const std::size_t axes = object.shape_symmetries.continuous.size();
-  model.free_turns = axes == 0 ? 0 : axes == 1 ? 1 : 3;
+  model.free_turns = free_turns_of(object.shape_symmetries, model.centre);
   const bool few =
       object.mesh.triangles.size() > 0 && object.mesh.triangles.size() <= kFewTriangles;
   if (few) {
@@ -211,6 +241,7 @@ Model make_model(const Context& context, const LearnedObject& object,
   }
   require(!model.render_mesh.triangles.empty(), "object ", object.name,
           ": has neither triangles nor points with normals to compare with a frame");
+  if (!few) model.shape_m = shape_error_m(context, model.pairs, model.render_mesh);
   for (const Vec3f& p : model.render_mesh.vertices.points.host()) {
     model.radius_m = max_of(model.radius_m, norm(p - model.centre));
   }

@@ -15,16 +15,17 @@ struct Model {
   std::string name;
   float diameter_m = 0;
   float leaf_m = 0;
-  Vec3f centre;                     ///< mean of its samples, or where its axes of symmetry meet
-  PointPairModel pairs;             ///< with its samples
-  std::vector<Rigid3f> symmetries;  ///< with the identity; continuous ones in steps
-  int free_turns = 0;               ///< directions in which a turn changes nothing: 0, 1 or 3
-  double level = 0;                 ///< how like it clutter looks (acceptance.h)
-  double pack_level = 0;            ///< the same of packs of it
-  TriangleMesh render_mesh;         ///< few triangles, closed where the object's mesh is
-  float radius_m = 0;               ///< of a ball about the centre that holds the render mesh
-  float shift_m = 0;                ///< that a symmetry moves the centre by at most
-  std::optional<Cuboid> box;        ///< where the object is one
+  Vec3f centre;                      ///< mean of its samples, or where its axes of symmetry meet
+  PointPairModel pairs;              ///< with its samples
+  std::vector<Rigid3f> symmetries;   ///< with the identity; continuous ones in steps
+  std::vector<FreeTurn> free_turns;  ///< none, one, or three of a ball
+  double level = 0;                  ///< how like it clutter looks (acceptance.h)
+  double pack_level = 0;             ///< the same of packs of it
+  TriangleMesh render_mesh;          ///< few triangles, closed where the object's mesh is
+  float radius_m = 0;                ///< of a ball about the centre that holds the render mesh
+  float shift_m = 0;                 ///< that a symmetry moves the centre by at most
+  float shape_m = 0;                 ///< mean distance of its samples from the render mesh
+  std::optional<Cuboid> box;         ///< where the object is one
 
   ModelView view() const;
 };

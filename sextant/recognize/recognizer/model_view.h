@@ -5,6 +5,12 @@
 
 namespace sextant::detail::recognizer {
 
+/// A turn that changes nothing about how an object looks.
+struct FreeTurn {
+  Vec3f axis;   ///< of length 1
+  Vec3f shift;  ///< of the object's centre, in metres a radian: it may lie beside the axis
+};
+
 /// A body as loops over its samples and symmetries see it, on either device: an object, or a pack
 /// of objects, which has neither.
 struct ModelView {
@@ -16,6 +22,8 @@ struct ModelView {
   Vec3f centre;
   double level = 0;  ///< how like it clutter looks (acceptance.h)
   std::int32_t free_turns = 0;
+  FreeTurn turns[3];  ///< the first `free_turns` of them, in the object's frame
+  float shape_m = 0;  ///< mean distance of the surface from the render mesh
   std::int32_t samples = 0;
   std::int32_t motions = 0;
   const Vec3f* points = nullptr;

@@ -235,6 +235,7 @@ PackBodies make_pack_bodies(std::span<const Model> models) {
       view.part_diameter_m = std::min(model.diameter_m, static_cast<float>(2 * smallest_m));
       view.leaf_m = model.leaf_m;
       view.radius_m = 0.5f * view.diameter_m;
+      view.shape_m = model.shape_m;
       view.level = model.pack_level;
       bodies.views.push_back(view);
       bodies.meshes.push_back(box_mesh(whole_m));

@@ -16,7 +16,7 @@ namespace sextant::detail::recognizer {
 namespace {
 
 // What sensors err by; a frame of nothing but clutter, or a rendered one, tells something else.
-constexpr float kLeastGrain_px = 2, kMostGrain_px = 16;
+constexpr float kLeastGrain_px = 2, kMostGrain_px = 16, kMostReach_px = 32;
 constexpr float kLeastNoise_per_m = 3e-4f, kMostNoise_per_m = 5e-3f;
 
 float median_of(ImageView<const float> depth_m) {
@@ -86,8 +86,9 @@ DepthNoise noise_of(const noise::FrameNoise& found, const RecognizeOptions& opti
     result.per_m[k] = options.noise_per_m > 0
                           ? options.noise_per_m
                           : clamp(found.sigma_per_m[k], kLeastNoise_per_m, kMostNoise_per_m);
-    result.grain_px[k] = clamp(found.density_per_m[k] / max_of(found.sigma_per_m[k], 1e-9f),
-                               kLeastGrain_px, kMostGrain_px);
+    const float reach_px = found.density_per_m[k] / max_of(found.sigma_per_m[k], 1e-9f);
+    result.grain_px[k] = clamp(reach_px, kLeastGrain_px, kMostGrain_px);
+    result.reach_px[k] = clamp(reach_px, kLeastGrain_px, kMostReach_px);
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "sextant/pose/open_directions.h"
 #include "sextant/recognize/recognizer/math.h"
 #include "sextant/recognize/recognizer/poses.h"
 #include "sextant/recognize/recognizer/stages.h"
@@ -291,6 +292,10 @@ void select(const SceneFrame& scene, std::span<const Model> models, float accept
   const Choice choice = choose_expecting_more(scene, static_cast<double>(accept), pool);
   Owners owners(scene);
   const auto add = [&](Detection detection, const std::vector<std::int32_t>& pixels) {
+    const Model& model = models[static_cast<std::size_t>(detection.object_index)];
+    const auto diameter_m = static_cast<double>(model.diameter_m);
+    detection.open =
+        open_directions(detection.covariance, 0.5 * diameter_m, kOpenShare * diameter_m);
     detection.pixels = given_pixels(scene, owners.take(pixels, 0));
     recognition.detections.push_back(std::move(detection));
   };
