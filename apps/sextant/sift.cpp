@@ -102,7 +102,7 @@ void run(const CLI::App& flags, const SiftCommand& command) {
   const SiftOptions options = command.fast
                                   ? preset_with_flags(flags, fast_sift_options(), command.options)
                                   : command.options;
-  // For a single photograph the CPU is done before a GPU is ready.
+  // A GPU would have to be woken for a single photograph.
   CommonOptions common = command.common;
   if (common.device == "best") common.device = "cpu";
   const Context context = context_for(common);

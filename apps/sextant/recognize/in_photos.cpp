@@ -266,7 +266,7 @@ std::vector<std::string> photo_flags() { return {"--preset", "--fast", "--mode"}
 
 void recognize_in_photos(const PhotoCommand& command) {
   CommonOptions common = command.common;
-  // Poses take most of the time, and are found on the CPU.
+  // Poses are found on the CPU.
   if (common.device == "best") common.device = "cpu";
   const Context context = context_for(common);
   require(context.is_cpu() || !command.flags.throughput,

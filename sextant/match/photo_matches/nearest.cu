@@ -42,6 +42,15 @@ __global__ void __launch_bounds__(kThreads, 2)
                       static_cast<std::int32_t>(behind < rows ? behind : rows)};
   Queries a;
   load_queries(operands, first_query, a);
+  const auto query_of = [&](int m, int half) {
+    return first_query + m * 16 + half * 8 + lane_index() / 4;
+  };
+  std::int32_t norms_sq[kRowTiles][2];
+  SEXTANT_UNROLL
+  for (int m = 0; m < kRowTiles; ++m) {
+    SEXTANT_UNROLL
+    for (int half = 0; half < 2; ++half) norms_sq[m][half] = query_norms_sq[query_of(m, half)];
+  }
   const int tiles = (range.end - range.begin + kTileRows - 1) / kTileRows;
   for_each_tile(operands, range, tiles, shared, [&](const Tile& tile, int t) {
     for (int n = 0; n < kTileRows; n += 8) {
@@ -57,9 +66,9 @@ __global__ void __launch_bounds__(kThreads, 2)
       for (int m = 0; m < kRowTiles; ++m) {
         SEXTANT_UNROLL
         for (int half = 0; half < 2; ++half) {
-          const std::int64_t query = first_query + m * 16 + half * 8 + lane_index() / 4;
+          const std::int64_t query = query_of(m, half);
           if (query >= queries) continue;
-          const std::int32_t norm_sq = query_norms_sq[query];
+          const std::int32_t norm_sq = norms_sq[m][half];
           int2 value;
           value.x = column < rows ? norm_sq - 2 * products[m][2 * half] + odd[0] : kNoDistance;
           value.y =
