@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 #include "sextant/match/descriptors/math.h"
 
 namespace sextant::detail::photo_matches {
