@@ -80,7 +80,7 @@ struct PhotoMatchOptions {
 ///
 /// Cost: every feature meets every row, 128 products of bytes each. Memory: a copy of the library's
 /// and the photographs' descriptors; on the CPU `nearest` takes another 192 × 2 k × 8 bytes a
-/// thread; on CUDA the strategies take up to 0.3 and 0.5 GB more, and `nearest` a kilobyte a row
+/// thread; on CUDA either strategy takes up to half a gigabyte more, and `nearest` a kilobyte a row
 /// where there are more than 260 000.
 std::vector<PhotoMatch> match_photos(const Context& context, std::span<const PhotoFeatures> photos,
                                      const ResidentAppearance& appearance,

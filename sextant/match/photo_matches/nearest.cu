@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <bit>
-
 #include "sextant/core/cuda_check.h"
 #include "sextant/core/for_each.h"
 #include "sextant/match/descriptors/byte_products.cuh"
@@ -19,8 +16,6 @@ using descriptors::Segment;
 
 constexpr std::int32_t kNoDistance = INT32_MAX;
 constexpr int kTilesOfPart = 32;  ///< so many tiles that loading the features hardly counts
-constexpr std::int64_t kMostDistances = std::int64_t{1} << 26;  ///< 256 MB at once
-constexpr std::int64_t kMostPairs = std::int64_t{1} << 22;      ///< 64 MB
 
 /// Distances [feature][row] with whole tiles of rows; those behind the last are kNoDistance.
 struct Distances {
@@ -263,19 +258,6 @@ std::int64_t stride_of(const DeviceJob& job) {
 }
 
 }  // namespace
-
-std::int64_t pairs_of_feature(const DeviceJob& job) {
-  return job.options.strategy == PhotoMatchStrategy::kEachObject ? job.ends.size : job.options.k;
-}
-
-std::int64_t features_at_once(const DeviceJob& job) {
-  const std::int64_t by_pairs = kMostPairs / pairs_of_feature(job);
-  const std::int64_t by_distances = job.options.strategy == PhotoMatchStrategy::kEachObject
-                                        ? kMostPairs
-                                        : kMostDistances / stride_of(job);
-  const std::int64_t least = std::min(by_pairs, by_distances);
-  return std::max<std::int64_t>(least / kBlockQueries, 1) * kBlockQueries;
-}
 
 void pair_nearest_cuda(const Context& context, const DeviceJob& job, std::int64_t first,
                        std::int64_t count, const View<Pair>& pairs, Workspace& workspace) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each/anywhere.h"
 #include "sextant/core/scan.h"
 #include "sextant/match/photo_matches/places.h"
@@ -34,16 +35,38 @@ AppearanceRows find_rows(const Context& context, const ResidentAppearance& appea
 
 namespace {
 
+constexpr std::int64_t kMostDistances = std::int64_t{1} << 26;  ///< 256 MB at once
+constexpr std::int64_t kMostPairs = std::int64_t{1} << 22;      ///< 64 MB
+constexpr std::int64_t kWholeFeatures = 256;                    ///< what a block takes
+
+std::int64_t pairs_of_feature(const DeviceJob& job) {
+  return job.options.strategy == PhotoMatchStrategy::kEachObject ? job.ends.size : job.options.k;
+}
+
+/// How many features at once keep the memory within bounds.
+std::int64_t features_at_once(const DeviceJob& job) {
+  std::int64_t most = kMostPairs / pairs_of_feature(job);
+  if (job.options.strategy == PhotoMatchStrategy::kNearest) {
+    most = std::min(most, kMostDistances / job.points.size);
+  }
+  return std::max<std::int64_t>(most / kWholeFeatures, 1) * kWholeFeatures;
+}
+
 /// Appends the matches of some features.
 void append_matches(const Context& context, const DeviceJob& job, std::int64_t first,
                     std::int64_t count, std::vector<PhotoMatch>& matches, Workspace& workspace) {
   const Workspace::Scope scope(workspace);
   const View<Pair> pairs = workspace.take<Pair>(context, count * pairs_of_feature(job));
-  if (job.options.strategy == PhotoMatchStrategy::kEachObject) {
-    pair_each_object_cuda(context, job, first, count, pairs, workspace);
-  } else {
-    pair_nearest_cuda(context, job, first, count, pairs, workspace);
-  }
+  on_device(
+      context,
+      [&] {
+        if (job.options.strategy == PhotoMatchStrategy::kEachObject) {
+          pair_each_object_cuda(context, job, first, count, pairs, workspace);
+        } else {
+          pair_nearest_cuda(context, job, first, count, pairs, workspace);
+        }
+      },
+      [&] { fail("match_on_device: has no version for ", to_string(context.device())); });
   const View<std::int32_t> is_match = workspace.take<std::int32_t>(context, pairs.size);
   const View<std::int32_t> place = workspace.take<std::int32_t>(context, pairs.size + 1);
   for_each_anywhere(context, pairs.size,

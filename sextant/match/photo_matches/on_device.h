@@ -71,10 +71,6 @@ void pair_each_object_cuda(const Context& context, const DeviceJob& job, std::in
                            std::int64_t count, const View<Pair>& pairs, Workspace& workspace);
 void pair_nearest_cuda(const Context& context, const DeviceJob& job, std::int64_t first,
                        std::int64_t count, const View<Pair>& pairs, Workspace& workspace);
-/// How many features at once keep the memory within bounds, and how many pairs each has.
-std::int64_t features_at_once(const DeviceJob& job);
-std::int64_t pairs_of_feature(const DeviceJob& job);
-
 /// Whether a pair is a match.
 struct IsMatch {
   const Pair* pairs;
