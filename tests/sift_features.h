@@ -16,6 +16,16 @@ inline Image<std::uint8_t> blobs_for_sift(int width, int height) {
   return blob_image(width, height, scattered_blobs(width, height, width * height / 25, 7));
 }
 
+/// What a device finds in images on the host, on the host again.
+template <class T>
+SiftFeatures sift_on(const Context& context, const Image<T>& image, const SiftOptions& options = {},
+                     const Image<std::uint8_t>& mask = {}) {
+  if (context.is_cpu()) return compute_sift(context, image, options, mask);
+  const Image<T> there = copy(context, image);
+  const Image<std::uint8_t> mask_there = copy(context, mask);
+  return to_host(context, compute_sift(context, there, options, mask_there));
+}
+
 inline std::span<const SiftKeypoint> keypoints_of(const SiftFeatures& features) {
   return features.keypoints.host().first(static_cast<std::size_t>(features.count));
 }

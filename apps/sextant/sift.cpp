@@ -71,6 +71,15 @@ std::vector<std::string> write_arrays(const std::string& file, const SiftFeature
   return files;
 }
 
+/// Features on the host, wherever they are found.
+SiftFeatures find(const Context& context, const PhotoView& photo, const Image<std::uint8_t>& mask,
+                  const SiftOptions& options) {
+  if (context.is_cpu()) return compute_sift(context, photo, options, mask);
+  Buffer<std::byte> room;
+  const PhotoView there = copy_photo(context, photo, room);
+  return to_host(context, compute_sift(context, there, options, copy(context, mask)));
+}
+
 nlohmann::json facts_of(const SiftCommand& command, const SiftOptions& options, const Photo& photo,
                         const SiftFeatures& features) {
   nlohmann::json document = {{"input", command.photo},
@@ -93,7 +102,7 @@ void run(const CLI::App& flags, const SiftCommand& command) {
   const SiftOptions options = command.fast
                                   ? preset_with_flags(flags, fast_sift_options(), command.options)
                                   : command.options;
-  // It has no CUDA version, so that "best" is the CPU as well.
+  // A GPU would have to be woken for a single photograph.
   CommonOptions common = command.common;
   if (common.device == "best") common.device = "cpu";
   const Context context = context_for(common);
@@ -102,8 +111,8 @@ void run(const CLI::App& flags, const SiftCommand& command) {
       times.time("read", context, [&] { return read_photo(command.photo, command.upright); });
   Image<std::uint8_t> mask;
   if (!command.mask.empty()) mask = read_mask(command.mask);
-  const SiftFeatures features = times.time(
-      "sift", context, [&] { return compute_sift(context, photo.view(), options, mask); });
+  const SiftFeatures features =
+      times.time("sift", context, [&] { return find(context, photo.view(), mask, options); });
   Result result;
   result.document = facts_of(command, options, photo, features);
   std::vector<std::string> files;

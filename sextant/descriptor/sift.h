@@ -98,6 +98,10 @@ class PhotoView {
         device(image.device) {}
 };
 
+/// Copies a photograph to the context's device, into room that grows where it is too small, and
+/// returns the view of the copy. From page-locked memory it does not wait.
+PhotoView copy_photo(const Context& context, const PhotoView& photo, Buffer<std::byte>& room);
+
 /// A place in the image with a size and a direction.
 struct SiftKeypoint {
   float u_px, v_px;  ///< pixel centres are integers
@@ -117,6 +121,9 @@ struct SiftFeatures {
   Buffer<std::uint8_t> bytes;  ///< count × 128; empty unless SiftNumbers::kBytes
   Buffer<float> floats;        ///< count × 128; empty unless SiftNumbers::kFloats
 };
+
+/// Copies features to host memory, whatever device they lie on.
+SiftFeatures to_host(const Context& context, const SiftFeatures& features);
 
 /// Finds and describes keypoints as Lowe did (IJCV 60, 2004): extrema of the difference of
 /// Gaussians over place and scale, located between pixels and scales, those of low contrast and on
@@ -141,22 +148,34 @@ struct SiftFeatures {
 /// The mask, if any, has the size of the image: a keypoint whose nearest pixel is 0 there is left
 /// out. Floats must be finite and within ±1e6.
 ///
-/// It runs on the CPU, on a CUDA context it throws. The bits are the same on every run and for any
-/// number of threads. Instruction sets that fuse a product and a sum give the same bits, those that
-/// do not give others: some in a thousand keypoints are then found by one of them alone.
+/// The photo and the mask lie on the context's device. The bits are the same on every run and for
+/// any number of threads. Instruction sets that fuse a product and a sum give the same bits, those
+/// that do not give others: some in a thousand keypoints are then found by one of them alone.
 ///
-/// Memory beside the result: (layers + 3) × 4 bytes for each pixel of the first octave, which has
-/// four times those of the image where it is doubled, up to 2^24 of them (400 MB with 3 layers);
-/// larger images go through this memory in slabs. Then 1.3 bytes for each pixel of the first
-/// octave, what the slab needs of the image as floats, and about 400 bytes a keypoint: 100
+/// CUDA multiplies and adds in the order of those that fuse, so that it finds the same places with
+/// the same responses; sigmas may differ in the last bit. Sums over windows have another order:
+/// angles agree within 1e-3, but for a few in a thousand keypoints where one has a direction more
+/// than the other; numbers of descriptors agree within 1e-3 as floats and mostly within 1 as bytes.
+///
+/// Memory beside the result on the CPU: (layers + 3) × 4 bytes for each pixel of the first octave,
+/// which has four times those of the image where it is doubled, up to 2^24 of them (400 MB with 3
+/// layers); larger images go through this memory in slabs. Then 1.3 bytes for each pixel of the
+/// first octave, what the slab needs of the image as floats, and about 400 bytes a keypoint: 100
 /// megapixels take 1 GB. Images wider than 30 000 px take more, as a slab has no fewer than some
 /// 230 rows.
+///
+/// Memory on CUDA: all scales of all octaves lie there at once, 5.4 (layers + 3) + 8 bytes for each
+/// pixel of the first octave, where the lists for keypoints are counted too: 640 × 480 take 50 MB,
+/// 100 megapixels 16 GB. Features have room for one keypoint to 128 pixels of the first octave, and
+/// more where more are found. Each call waits for the device once, to learn how many there are, or
+/// again where the lists were too small.
 SiftFeatures compute_sift(const Context& context, const PhotoView& photo,
                           const SiftOptions& options = {},
                           const ImageView<const std::uint8_t>& mask = {});
 
 /// Into features that grow where they are too small for what was found. Allocates nothing when it
-/// is called again for images of the same size, unless one has more keypoints than those before.
+/// is called again for images of the same size, unless one has more keypoints than those before. A
+/// graph cannot hold it.
 void compute_sift_into(const Context& context, const PhotoView& photo,
                        const ImageView<const std::uint8_t>& mask, const SiftOptions& options,
                        SiftFeatures& features, Workspace& workspace);

@@ -73,9 +73,15 @@ struct PhotoMatchOptions {
 /// object, and have the same bits for any number of threads and on every instruction set. Features
 /// whose place is not finite match nothing.
 ///
-/// Runs on the CPU, on a CUDA context it throws. Cost: every feature meets every row, 128 products
-/// of bytes each. Memory: a copy of the library's and the photographs' descriptors; `nearest` takes
-/// another 192 × 2 k × 8 bytes a thread.
+/// CUDA finds the same matches as the CPU from the same features, to the last bit. The library and
+/// the features lie on the context's device, the matches on the host; a CUDA context waits for the
+/// device, and learns which rows are one point on the host for every call (PhotoRecognizer does so
+/// once).
+///
+/// Cost: every feature meets every row, 128 products of bytes each. Memory: a copy of the library's
+/// and the photographs' descriptors; on the CPU `nearest` takes another 192 × 2 k × 8 bytes a
+/// thread; on CUDA either strategy takes up to half a gigabyte more, and `nearest` a kilobyte a row
+/// where there are more than 260 000.
 std::vector<PhotoMatch> match_photos(const Context& context, std::span<const PhotoFeatures> photos,
                                      const ResidentAppearance& appearance,
                                      const PhotoMatchOptions& options = {});
@@ -86,7 +92,7 @@ std::vector<PhotoMatch> match_photo(const Context& context, const SiftFeatures& 
                                     const PhotoMatchOptions& options = {});
 
 /// Where a lens without distortion, of the same focal length and centre, would have put each
-/// feature; NaN where the distortion's formula does not reach. On the host.
+/// feature; NaN where the distortion's formula does not reach. On the context's device.
 Buffer<Vec2f> undistorted_places(const Context& context, const SiftFeatures& features,
                                  const Camera& camera);
 

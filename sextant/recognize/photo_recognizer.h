@@ -42,8 +42,10 @@ inline ObjectParts parts_to_recognize_photos() {
 /// Finds the objects of a library in one photograph, or in several that calibrated cameras took at
 /// the same moment: SIFT, matching with the objects' appearance, and poses (photo_poses.h).
 ///
-/// The same bits from run to run and for any number of threads. Runs on the CPU; on a CUDA context
-/// the constructor throws. Memory for features is taken for the first photographs and for larger
+/// The same bits from run to run and for any number of threads. On a CUDA context features and
+/// matches are found there, and poses on the host with as many threads as the process may use;
+/// features agree with those of the CPU within what sift.h says, so that detections are the same
+/// but for single matches. Memory for features is taken for the first photographs and for larger
 /// ones.
 class PhotoRecognizer {
  public:

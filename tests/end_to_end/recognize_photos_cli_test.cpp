@@ -13,6 +13,7 @@
 #include "sextant/io/pose_json.h"
 #include "sextant/io/rig_json.h"
 #include "tests/card_photos.h"
+#include "tests/each_device.h"
 #include "tests/end_to_end/command_line.h"
 
 namespace sextant {
@@ -94,6 +95,20 @@ TEST_F(RecognizePhotosCli, FindsObjectsWhereTheyAre) {
   };
   const json one = found("both.png --camera cam.json --threads 1");
   EXPECT_EQ(without_times(one), without_times(found("both.png --camera cam.json --threads 3")));
+}
+
+TEST_F(RecognizePhotosCli, RunsOnCuda) {
+  if (testing::cuda_contexts().empty()) GTEST_SKIP() << "no CUDA device";
+  learn();
+  const json document = found("both.png --camera cam.json --device cuda --explain");
+  EXPECT_EQ(document.at("device"), "cuda:0");
+  EXPECT_EQ(document.at("detections").size(), 2u);
+  expect_found(document, "tea", tea_pose_);
+  expect_found(document, "milk", milk_pose_);
+  const Outcome both =
+      run("recognize cards.sxt both.png --camera cam.json --device cuda --mode throughput");
+  EXPECT_EQ(both.status, 1);
+  EXPECT_NE(both.err.find("--device cpu"), std::string::npos) << both.err;
 }
 
 TEST_F(RecognizePhotosCli, LensDistortionIsTakenOut) {
@@ -183,7 +198,8 @@ TEST_F(RecognizePhotosCli, SaysWhatIsWrong) {
   says(message("both.png --camera cam.json --segment a.ply"), "--segment: has no effect");
   says(message("both.png --camera cam.json --only coffee"), "has no object 'coffee'");
   says(message("both.png cam.json --camera cam.json"), "is no photograph");
-  write_depth(folder_ / "depth.png", Image<float>(Context::cpu(), 640, 480).view());
+  write_depth(folder_ / "depth.png",
+              testing::make_image<float>(640, 480, [](int, int) { return 1.0f; }).view());
   says(message("both.png depth.png --camera cam.json"), "is no photograph");
   says(message("depth.png --camera cam.json --mode throughput"), "--mode: has no effect");
 }

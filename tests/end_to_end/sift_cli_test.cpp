@@ -13,6 +13,7 @@
 #include "sextant/io/npy.h"
 #include "sextant/io/png.h"
 #include "tests/blob_image.h"
+#include "tests/each_device.h"
 #include "tests/end_to_end/command_line.h"
 #include "tests/exif_jpeg.h"
 
@@ -88,6 +89,24 @@ TEST_F(SiftCli, WritesWhatTheLibraryFinds) {
   }
   EXPECT_GT(yellow, 1000);
   EXPECT_GT(red, 300);
+}
+
+TEST_F(SiftCli, RunsOnCuda) {
+  if (testing::cuda_contexts().empty()) GTEST_SKIP() << "no CUDA device";
+  const auto mask = make_image<std::uint8_t>(
+      kWidth, kHeight, [](int u, int) { return std::uint8_t(u > 40 ? 255 : 0); });
+  write_png(folder_ / "mask.png", mask);
+  for (const char* flags :
+       {"", "--mask mask.png --most 60", "--numbers floats", "--numbers none"}) {
+    const std::string arguments = std::string("grey.png ") + flags;
+    const json expected = sift(arguments + " --out e.npy --device cpu");
+    const json document = sift(arguments + " --out k.npy --picture found.png --device cuda");
+    ASSERT_TRUE(document.is_object());
+    EXPECT_EQ(document.at("device"), "cuda:0");
+    const int count = expected.at("keypoints").get<int>();
+    EXPECT_NEAR(document.at("keypoints").get<int>(), count, 2 + count / 200);
+    EXPECT_EQ(read_npy<float>(folder_ / "k.npy").shape[0], document.at("keypoints"));
+  }
 }
 
 TEST_F(SiftCli, FollowsExifUnlessToldNotTo) {

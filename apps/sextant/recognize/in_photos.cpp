@@ -266,9 +266,11 @@ std::vector<std::string> photo_flags() { return {"--preset", "--fast", "--mode"}
 
 void recognize_in_photos(const PhotoCommand& command) {
   CommonOptions common = command.common;
-  // Photographs are looked at on the CPU.
+  // Poses are found on the CPU.
   if (common.device == "best") common.device = "cpu";
   const Context context = context_for(common);
+  require(context.is_cpu() || !command.flags.throughput,
+          "--mode throughput: gives each photograph a thread of the CPU; take --device cpu");
   const Library is_there(command.library, LibraryAccess::kRead);
   const PhotoList list = list_photos(command.words, command.camera);
   const std::vector<Job> jobs = plan(command, list);

@@ -4,6 +4,7 @@
 #include "sextant/core/for_each.h"
 #include "sextant/core/simd/interleave.h"
 #include "sextant/core/simd/lanes_math.h"
+#include "sextant/descriptor/sift/mirror.h"
 #include "sextant/descriptor/sift/scale_space.h"
 
 // Blurring is separable. A task takes a tile, so that the rows around it stay in the nearest cache:
@@ -24,21 +25,6 @@ constexpr int kLine = kTileWidth + 2 * kMargin + 64;
 struct Tile {
   int u, v, width, height;
 };
-
-/// The element that a mirror shows in the place `i`: one whose plane runs through the middle of the
-/// outer elements.
-int mirrored(int i, int count) {
-  if (count == 1) return 0;
-  const int period = 2 * (count - 1);
-  const int k = ((i % period) + period) % period;
-  return k < count ? k : period - k;
-}
-/// One whose plane is their outer edge.
-int mirrored_at_edge(int i, int count) {
-  const int period = 2 * count;
-  const int k = ((i % period) + period) % period;
-  return k < count ? k : period - 1 - k;
-}
 
 template <class Mirror>
 void extend_line(int u, int width, int radius, int image_width, const Mirror& mirror, float* line) {

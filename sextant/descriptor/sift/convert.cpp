@@ -1,43 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
 #include "sextant/core/for_each.h"
+#include "sextant/descriptor/sift/grey.h"
 #include "sextant/descriptor/sift/scale_space.h"
 
 namespace sextant::detail::sift {
 
 namespace {
 
-constexpr float kStepsOf16Bits = 257.0f;  ///< 65535 / 255
-constexpr float kLargestFloat = 1e6f;     ///< its squares and sums stay far from overflow
-
-template <class T>
-float luma(const Vec3<T>& color) {
-  return 0.299f * static_cast<float>(color.x) + 0.587f * static_cast<float>(color.y) +
-         0.114f * static_cast<float>(color.z);
-}
-
-struct ToGrey {
-  float operator()(std::uint8_t value) const { return static_cast<float>(value); }
-  float operator()(std::uint16_t value) const {
-    return static_cast<float>(value) * (1.0f / kStepsOf16Bits);
-  }
-  float operator()(float value) const { return value; }
-  float operator()(const Rgb8& color) const { return luma(color); }
-  float operator()(const Vec3<std::uint16_t>& color) const {
-    return luma(color) * (1.0f / kStepsOf16Bits);
-  }
-};
-
 void check_numbers(const float* row, int width, int v) {
   bool good = true;
-  for (int u = 0; u < width; ++u) good &= std::abs(row[u]) <= kLargestFloat;  // NaN is not
+  for (int u = 0; u < width; ++u) good &= is_usable(row[u]);
   if (good) return;
   for (int u = 0; u < width; ++u) {
-    if (std::abs(row[u]) <= kLargestFloat) continue;
-    fail("photo: pixel (", u, ", ", v, ") is ", row[u],
-         "; SIFT takes finite numbers within ±1e6, "
-         "the usual range is 0 to 255: fill holes first, or give a mask and numbers under it");
+    if (!is_usable(row[u])) refuse_number(u, v, row[u]);
   }
 }
 
@@ -55,6 +30,12 @@ void convert(const Context& context, const PhotoView& photo, RowRange range, con
 }
 
 }  // namespace
+
+void refuse_number(std::int64_t u, std::int64_t v, float number) {
+  fail("photo: pixel (", u, ", ", v, ") is ", number,
+       "; SIFT takes finite numbers within ±1e6, "
+       "the usual range is 0 to 255: fill holes first, or give a mask and numbers under it");
+}
 
 void convert_rows(const Context& context, const PhotoView& photo, RowRange range, const Rows& to) {
   switch (photo.pixel) {

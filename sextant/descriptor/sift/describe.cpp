@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "sextant/descriptor/sift/gradients.h"
+#include "sextant/descriptor/sift/square_columns.h"
 #include "sextant/descriptor/sift/window.h"
 
 namespace sextant::detail::sift {
@@ -41,40 +42,6 @@ struct Samples {
   alignas(64) float above[kSamples];        ///< its weight for two cells of a row
   alignas(64) float below[kSamples];        ///< and for the two below them
   alignas(64) float beyond[kSamples];       ///< share of the right ones
-};
-
-/// Which columns of a row of pixels may lie in the turned square.
-class SquareColumns {
- public:
-  SquareColumns(float cosine, float sine) : column_(cosine, sine), row_(-sine, cosine) {}
-
-  struct Range {
-    float first, last;  ///< from the keypoint's column
-  };
-  Range at(float down) const {
-    const Range a = column_.at(down), b = row_.at(down);
-    return {std::max(a.first, b.first), std::min(a.last, b.last)};
-  }
-
- private:
-  /// Where |right · slope + down · other| < kReach, and a little more for rounding.
-  struct Stripe {
-    static constexpr float kMost = kReach + 0.01f;
-    static constexpr float kFar = 1e6f;
-    float other, shift = 0, half = kFar;
-    bool level;  ///< the slope is none: all columns of a row lie in it, or none
-
-    Stripe(float slope, float other_slope) : other(other_slope), level(std::abs(slope) < 1e-5f) {
-      if (level) return;
-      shift = -other / slope;
-      half = kMost / std::abs(slope);
-    }
-    Range at(float down) const {
-      if (level && std::abs(down * other) > kMost) return {kFar, -kFar};
-      return {down * shift - half, down * shift + half};
-    }
-  };
-  Stripe column_, row_;
 };
 
 struct DescribeWindow {

@@ -114,60 +114,6 @@ struct FlagExtrema {
   }
 };
 
-ScaleBlock block_at(const Octave& octave, int layer, int row, int column) {
-  ScaleBlock block;
-  for (int s = 0; s < 3; ++s) {
-    for (int v = 0; v < 3; ++v) {
-      const float* fine = octave.scale[layer - 1 + s].row(row - 1 + v) + column - 1;
-      const float* coarse = octave.scale[layer + s].row(row - 1 + v) + column - 1;
-      for (int u = 0; u < 3; ++u) block.d[s][v][u] = coarse[u] - fine[u];
-    }
-  }
-  return block;
-}
-
-/// Moves from a flagged pixel to the extremum beside it; layer 0 says that there is no keypoint.
-Extremum refine(const Octave& octave, const ExtremumLimits& limits, int layer, int row,
-                int column) {
-  const Extremum none{};
-  const int first_row = row, first_column = column;
-  ScaleBlock block;
-  ScaleExtremum found;
-  for (int step = 0;; ++step) {
-    if (step == kMostSteps) return none;
-    block = block_at(octave, layer, row, column);
-    found = fit_extremum(block);
-    // A far extremum has no number of pixels.
-    if (!found.exists || std::abs(found.du) > 1e6f || std::abs(found.dv) > 1e6f ||
-        std::abs(found.ds) > 1e6f) {
-      return none;
-    }
-    const auto near = [](float offset) { return std::abs(offset) < 0.5f; };
-    if (near(found.du) && near(found.dv) && near(found.ds)) break;
-    column += static_cast<int>(std::lround(found.du));
-    row += static_cast<int>(std::lround(found.dv));
-    layer += static_cast<int>(std::lround(found.ds));
-    const Rows& size = octave.scale[0];
-    if (layer < 1 || layer > limits.layers || column < kBorder || row < kBorder ||
-        column >= size.width - kBorder || row >= size.height - kBorder ||
-        std::abs(column - first_column) > kMostWandering ||
-        std::abs(row - first_row) > kMostWandering) {
-      return none;
-    }
-  }
-  const float response = std::abs(found.value) / kFullRange;
-  if (response * static_cast<float>(limits.layers) < limits.contrast) return none;
-  if (!is_blob(block, limits.edge_ratio)) return none;
-  const double scale = (layer + double{found.ds}) / limits.layers;
-  return {layer,
-          row,
-          column,
-          static_cast<float>(column) + found.du,
-          static_cast<float>(row) + found.dv,
-          static_cast<float>(limits.sigma * std::exp2(scale)),
-          response};
-}
-
 /// A flagged pixel.
 struct Candidate {
   std::int32_t layer, row, column;
@@ -215,17 +161,6 @@ View<Candidate> list_candidates(const Context& context, const ExtremumFlags& fla
   return candidates;
 }
 
-/// Whether the nearest pixel of the photo is wanted.
-bool is_wanted(const ImageView<const std::uint8_t>& mask, const ScalePlan& plan, int octave,
-               const Extremum& found) {
-  if (mask.empty()) return true;
-  const float pixel = plan.pixel_of(octave);
-  const float shift = plan.doubled ? -0.25f : 0.0f;
-  const int u = static_cast<int>(std::lround(found.u * pixel + shift));
-  const int v = static_cast<int>(std::lround(found.v * pixel + shift));
-  return mask(std::clamp(u, 0, mask.width - 1), std::clamp(v, 0, mask.height - 1)) != 0;
-}
-
 }  // namespace
 
 ExtremumFlags::ExtremumFlags(const Context& context, std::int64_t core_pixels, int layers,
@@ -244,9 +179,7 @@ void ExtremumFlags::set(const Context& context, const Octave& octave, const Extr
                         RowRange rows) {
   rows = {std::max(rows.first, rows_.first), std::min(rows.end, rows_.end)};
   if (rows.size() <= 0) return;
-  // Half of what is asked for: a sample of an extremum is lower than the extremum itself.
-  const float least = 0.5f * limits.contrast / static_cast<float>(limits.layers) * kFullRange;
-  const FlagExtrema job{octave, limits.layers, least, *this};
+  const FlagExtrema job{octave, limits.layers, least_difference(limits), *this};
   const std::int64_t columns = (octave.scale[0].width + kBandWidth - 1) / kBandWidth;
   const std::int64_t bands = (rows.size() + kBandHeight - 1) / kBandHeight;
   for_each_chunk(context, columns * bands, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -267,7 +200,7 @@ View<Extremum> find_extrema(const Context& context, const ScalePlan& plan, const
     for (std::int64_t i = begin; i < end; ++i) {
       const Candidate& from = candidates[i];
       Extremum found = refine(octave, limits, from.layer, from.row, from.column);
-      if (found.layer > 0 && !is_wanted(mask, plan, octave.number, found)) found.layer = 0;
+      if (found.layer > 0 && !is_wanted(mask, plan.doubled, octave.number, found)) found.layer = 0;
       extrema[i] = found;
     }
   });

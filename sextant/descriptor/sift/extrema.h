@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "sextant/descriptor/sift/refine.h"
 #include "sextant/descriptor/sift/scale_space.h"
 
 namespace sextant::detail::sift {
-
-/// An extremum of the differences of scales, found in an octave.
-struct Extremum {
-  std::int32_t layer, row, column;  ///< the pixel of the octave next to it
-  float u, v, sigma;                ///< in pixels of the octave
-  float response;
-};
-
-/// What makes an extremum a keypoint.
-struct ExtremumLimits {
-  int layers;
-  double sigma;
-  float contrast;
-  float edge_ratio;
-};
 
 /// The order of keypoints within an octave.
 inline bool comes_before(const Extremum& a, const Extremum& b) {

@@ -122,13 +122,25 @@ SEXTANT_HD inline int descriptor_radius(float sigma) {
   return static_cast<int>(kCellSigmas * sigma * 1.41421356f * kReach + 0.5f);
 }
 
-/// Smooths the ring of votes with the binomial weights 1 4 6 4 1.
+/// A bin of the ring of votes, smoothed with the binomial weights 1 4 6 4 1.
+SEXTANT_HD inline float smooth_vote(const float* votes, int bin) {
+  const auto at = [&](int offset) { return votes[(bin + offset + kAngleBins) % kAngleBins]; };
+  return (at(-2) + at(2)) * (1.0f / 16) + (at(-1) + at(1)) * (4.0f / 16) + at(0) * (6.0f / 16);
+}
 SEXTANT_HD inline void smooth_votes(const float (&votes)[kAngleBins], float (&smooth)[kAngleBins]) {
-  for (int i = 0; i < kAngleBins; ++i) {
-    const auto at = [&](int offset) { return votes[(i + offset + kAngleBins) % kAngleBins]; };
-    smooth[i] =
-        (at(-2) + at(2)) * (1.0f / 16) + (at(-1) + at(1)) * (4.0f / 16) + at(0) * (6.0f / 16);
-  }
+  for (int i = 0; i < kAngleBins; ++i) smooth[i] = smooth_vote(votes, i);
+}
+
+/// Whether a bin is a maximum that reaches `least`; then `turns` is where it lies, between bins by
+/// a parabola, from 0 to 1.
+SEXTANT_HD inline bool is_peak(const float* votes, int bin, float least, float& turns) {
+  const float before = votes[(bin + kAngleBins - 1) % kAngleBins];
+  const float after = votes[(bin + 1) % kAngleBins];
+  if (!(votes[bin] > before && votes[bin] > after && votes[bin] >= least)) return false;
+  const float shift = 0.5f * (before - after) / (before - 2.0f * votes[bin] + after);
+  const float at = (static_cast<float>(bin) + shift) * (1.0f / kAngleBins);
+  turns = at < 0 ? at + 1.0f : at >= 1.0f ? at - 1.0f : at;
+  return true;
 }
 
 /// Finds the maxima that reach `share` of the highest bin, each between bins by a parabola, in
@@ -139,15 +151,19 @@ SEXTANT_HD inline int find_peaks(const float (&votes)[kAngleBins], float share,
   for (const float v : votes) highest = v > highest ? v : highest;
   const float least = share * highest;
   int count = 0;
-  for (int i = 0; i < kAngleBins; ++i) {
-    const float before = votes[(i + kAngleBins - 1) % kAngleBins];
-    const float after = votes[(i + 1) % kAngleBins];
-    if (!(votes[i] > before && votes[i] > after && votes[i] >= least)) continue;
-    const float shift = 0.5f * (before - after) / (before - 2.0f * votes[i] + after);
-    const float at = (static_cast<float>(i) + shift) * (1.0f / kAngleBins);
-    turns[count++] = at < 0 ? at + 1.0f : at >= 1.0f ? at - 1.0f : at;
-  }
+  for (int i = 0; i < kAngleBins; ++i) count += is_peak(votes, i, least, turns[count]);
   return count;
+}
+
+/// The most that a number of a descriptor may be, of the squares of all.
+SEXTANT_HD inline float most_number(float sum_sq) { return kClamp * std::sqrt(sum_sq); }
+/// What clamped numbers are multiplied with; see normalize_descriptor.
+SEXTANT_HD inline float descriptor_scale(bool root, float clamped_sq, float sum) {
+  if (!(sum > 0)) return 0;
+  return root ? 1.0f / sum : 1.0f / std::sqrt(clamped_sq);
+}
+SEXTANT_HD inline float scaled_number(bool root, float number, float scale) {
+  return root ? std::sqrt(number * scale) : number * scale;
 }
 
 /// Makes a descriptor of the sums of its window: clamped at 0.2 of its length, then of length 1. As
@@ -155,16 +171,15 @@ SEXTANT_HD inline int find_peaks(const float (&votes)[kAngleBins], float share,
 SEXTANT_HD inline void normalize_descriptor(bool root, float (&numbers)[kSiftLength]) {
   float sum_sq = 0;
   for (const float x : numbers) sum_sq += x * x;
-  const float most = kClamp * std::sqrt(sum_sq);
+  const float most = most_number(sum_sq);
   float clamped_sq = 0, sum = 0;
   for (float& x : numbers) {
     x = x < most ? x : most;
     clamped_sq += x * x;
     sum += x;
   }
-  if (!(sum > 0)) return;
-  const float scale = root ? 1.0f / sum : 1.0f / std::sqrt(clamped_sq);
-  for (float& x : numbers) x = root ? std::sqrt(x * scale) : x * scale;
+  const float scale = descriptor_scale(root, clamped_sq, sum);
+  for (float& x : numbers) x = scaled_number(root, x, scale);
 }
 
 SEXTANT_HD inline std::uint8_t descriptor_byte(float number) {

@@ -38,10 +38,6 @@ DoublingKernel doubling_kernel(const Kernel& blur) {
 
 std::int64_t stride_for(int width) { return (std::int64_t{width} + 15) / 16 * 16 + 16; }
 
-float ScalePlan::pixel_of(int octave) const {
-  return std::ldexp(1.0f, doubled ? octave - 1 : octave);
-}
-
 ScalePlan make_scale_plan(int width, int height, const SiftOptions& options) {
   ScalePlan plan;
   plan.layers = options.layers;

@@ -65,8 +65,6 @@ struct ScalePlan {
   int scales() const { return layers + 3; }
   int width_of(int octave) const { return width >> octave; }
   int height_of(int octave) const { return height >> octave; }
-  /// Pixels of the image in a pixel of the octave.
-  float pixel_of(int octave) const;
 };
 ScalePlan make_scale_plan(int width, int height, const SiftOptions& options);
 
@@ -85,6 +83,10 @@ struct Octave {
   int scales = 0;
   SlabRows slab;
   Rows scale[kMostLayers + 3];
+
+  const float* row(int s, int v) const { return scale[s].row(v); }
+  int width() const { return scale[0].width; }
+  int height() const { return scale[0].height; }
 };
 
 /// Brings rows of the photo to floats from 0 to 255; throws for floats that are no such numbers.

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <numbers>
 
+#include "sextant/core/cuda/dispatch.h"
 #include "sextant/core/for_each.h"
-#include "sextant/descriptor/sift/math.h"
+#include "sextant/descriptor/sift/cuda.h"
 #include "sextant/descriptor/sift/octaves.h"
 #include "sextant/descriptor/sift/slabs.h"
 #include "sextant/descriptor/sift/window.h"
@@ -95,19 +96,6 @@ View<Place> order_places(const Context& context, const View<Found>& slabs, Works
   return places.subview(0, end - places.begin());
 }
 
-SiftKeypoint in_photo(const ScalePlan& plan, int octave, const Oriented& keypoint) {
-  const float pixel = plan.pixel_of(octave);
-  // The first pixel of a doubled image lies a quarter of a pixel before that of the image.
-  const float shift = plan.doubled ? -0.25f : 0.0f;
-  return {keypoint.at.u * pixel + shift,
-          keypoint.at.v * pixel + shift,
-          keypoint.at.sigma * pixel,
-          2.0f * std::numbers::pi_v<float> * keypoint.turns,
-          keypoint.at.response,
-          plan.doubled ? octave - 1 : octave,
-          keypoint.at.layer};
-}
-
 void gather(const Context& context, const ScalePlan& plan, const View<Found>& slabs,
             const View<Place>& places, const SiftOptions& options, SiftFeatures& features) {
   const std::int64_t count = places.size;
@@ -127,7 +115,8 @@ void gather(const Context& context, const ScalePlan& plan, const View<Found>& sl
     for (std::int64_t i = begin; i < end; ++i) {
       const Found& found = slabs[places[i].slab];
       const std::int64_t from = places[i].index;
-      features.keypoints.data()[i] = in_photo(plan, found.octave, found.keypoints[from]);
+      features.keypoints.data()[i] = in_photo(plan.doubled, found.octave, found.keypoints[from].at,
+                                              found.keypoints[from].turns);
       if (!found.bytes.empty()) {
         std::copy_n(found.bytes.data + from * kSiftLength, kSiftLength,
                     features.bytes.data() + i * kSiftLength);
@@ -142,8 +131,6 @@ void gather(const Context& context, const ScalePlan& plan, const View<Found>& sl
 
 void check_photo(const Context& context, const PhotoView& photo,
                  const ImageView<const std::uint8_t>& mask) {
-  require(context.is_cpu(), "compute_sift: runs on the CPU, the context on ",
-          to_string(context.device()), "; make one with Context::cpu()");
   require_on(context, photo, "photo");
   constexpr int kMostSide = 1 << 24;
   require(photo.width >= 0 && photo.height >= 0 && photo.width <= kMostSide &&
@@ -159,8 +146,6 @@ void check_photo(const Context& context, const PhotoView& photo,
 void compute_sift_in_slabs(const Context& context, const PhotoView& photo,
                            const ImageView<const std::uint8_t>& mask, const SiftOptions& options,
                            std::int64_t slab_pixels, SiftFeatures& features, Workspace& workspace) {
-  check_options(options);
-  check_photo(context, photo, mask);
   const Workspace::Scope scope(workspace);
   ScalePlan plan = make_scale_plan(photo.width, photo.height, options);
   plan.slab_pixels = slab_pixels;
@@ -197,8 +182,67 @@ void compute_sift_in_slabs(const Context& context, const PhotoView& photo,
 void compute_sift_into(const Context& context, const PhotoView& photo,
                        const ImageView<const std::uint8_t>& mask, const SiftOptions& options,
                        SiftFeatures& features, Workspace& workspace) {
-  detail::sift::compute_sift_in_slabs(context, photo, mask, options, detail::sift::kSlabPixels,
-                                      features, workspace);
+  using namespace detail::sift;
+  check_options(options);
+  check_photo(context, photo, mask);
+  detail::on_device(
+      context,
+      [&] {
+        compute_sift_cuda(context, photo, mask, options, first_capacity(photo, options), features,
+                          workspace);
+      },
+      [&] {
+        compute_sift_in_slabs(context, photo, mask, options, kSlabPixels, features, workspace);
+      });
+}
+
+SiftFeatures to_host(const Context& context, const SiftFeatures& features) {
+  SiftFeatures result;
+  result.count = features.count;
+  const auto rows_of = [&](const auto& buffer, std::int64_t numbers) {
+    const std::int64_t size = buffer.empty() ? 0 : features.count * numbers;
+    auto there = buffer.view().subview(0, size);
+    using Number = std::remove_const_t<std::remove_reference_t<decltype(there[0])>>;
+    Buffer<Number> here(Context::cpu(), size);
+    copy<Number>(context, there, here.view());
+    return here;
+  };
+  result.keypoints = rows_of(features.keypoints, 1);
+  result.bytes = rows_of(features.bytes, kSiftLength);
+  result.floats = rows_of(features.floats, kSiftLength);
+  return result;
+}
+
+namespace {
+
+/// Copies a photograph with its rows as they lie.
+template <class T>
+PhotoView copy_rows(const Context& context, const PhotoView& photo, Buffer<std::byte>& room) {
+  const std::int64_t count = photo.height > 0 ? (photo.height - 1) * photo.stride + photo.width : 0;
+  const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
+  make_room(context, bytes, room);
+  copy<std::byte>(context, {static_cast<const std::byte*>(photo.data), bytes, photo.device},
+                  room.view().subview(0, bytes));
+  return ImageView<const T>{reinterpret_cast<const T*>(room.data()), photo.width, photo.height,
+                            photo.stride, context.device()};
+}
+
+}  // namespace
+
+PhotoView copy_photo(const Context& context, const PhotoView& photo, Buffer<std::byte>& room) {
+  switch (photo.pixel) {
+    case PhotoView::Pixel::kGrey8:
+      return copy_rows<std::uint8_t>(context, photo, room);
+    case PhotoView::Pixel::kGrey16:
+      return copy_rows<std::uint16_t>(context, photo, room);
+    case PhotoView::Pixel::kFloat:
+      return copy_rows<float>(context, photo, room);
+    case PhotoView::Pixel::kRgb8:
+      return copy_rows<Rgb8>(context, photo, room);
+    case PhotoView::Pixel::kRgb16:
+      return copy_rows<Vec3<std::uint16_t>>(context, photo, room);
+  }
+  fail("photo: its pixels are of no known kind");
 }
 
 SiftFeatures compute_sift(const Context& context, const PhotoView& photo,

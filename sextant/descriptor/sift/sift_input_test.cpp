@@ -5,7 +5,7 @@
 
 #include "sextant/descriptor/sift.h"
 #include "sextant/descriptor/sift/slabs.h"
-#include "tests/devices.h"
+#include "tests/each_device.h"
 #include "tests/error_message.h"
 #include "tests/instruction_sets.h"
 #include "tests/sift_features.h"
@@ -122,48 +122,58 @@ TEST(SiftInput, KindsOfPixelsGiveTheSame) {
 }
 
 TEST(SiftInput, LumaIsWeightedAsTelevisionDoes) {
-  // Green and blue differ so that the luma is the same everywhere: 0.587 · 114 = 0.114 · 587.
-  const auto flat = make_image<Rgb8>(64, 64, [](int u, int v) {
-    const bool inside = std::hypot(u - 32, v - 32) < 8;
-    return inside ? Rgb8{100, 134, 20}
-                  : Rgb8{100, 100, 195};  // 34 · 0.587 = 175 · 0.114 within 0.01
-  });
-  EXPECT_EQ(compute_sift(Context::cpu(), flat).count, 0);
-  const auto red = make_image<Rgb8>(64, 64, [](int u, int v) {
-    return std::hypot(u - 32, v - 32) < 8 ? Rgb8{200, 100, 100} : Rgb8{100, 100, 100};
-  });
-  EXPECT_GT(compute_sift(Context::cpu(), red).count, 0);
+  for (const Context& context : testing::each_device()) {
+    SCOPED_TRACE(testing::describe(context));
+    // Green and blue differ so that the luma is the same everywhere: 0.587 · 114 = 0.114 · 587.
+    const auto flat = make_image<Rgb8>(64, 64, [](int u, int v) {
+      const bool inside = std::hypot(u - 32, v - 32) < 8;
+      return inside ? Rgb8{100, 134, 20}
+                    : Rgb8{100, 100, 195};  // 34 · 0.587 = 175 · 0.114 within 0.01
+    });
+    EXPECT_EQ(testing::sift_on(context, flat).count, 0);
+    const auto red = make_image<Rgb8>(64, 64, [](int u, int v) {
+      return std::hypot(u - 32, v - 32) < 8 ? Rgb8{200, 100, 100} : Rgb8{100, 100, 100};
+    });
+    EXPECT_GT(testing::sift_on(context, red).count, 0);
+  }
 }
 
 TEST(SiftInput, ImagesWithNothingToFind) {
-  for (const auto& [width, height] :
-       {std::pair{0, 0}, {0, 7}, {1, 1}, {1, 500}, {5, 5}, {6, 6}, {64, 48}}) {
-    SCOPED_TRACE(::testing::Message() << width << " x " << height);
-    const auto flat =
-        make_image<std::uint8_t>(width, height, [](int, int) { return std::uint8_t{255}; });
-    for (const SiftOptions& options : {SiftOptions{}, fast_sift_options()}) {
-      EXPECT_EQ(compute_sift(Context::cpu(), flat, options).count, 0);
+  for (const Context& context : testing::each_device()) {
+    SCOPED_TRACE(testing::describe(context));
+    for (const auto& [width, height] :
+         {std::pair{0, 0}, {0, 7}, {1, 1}, {1, 500}, {5, 5}, {6, 6}, {64, 48}}) {
+      SCOPED_TRACE(::testing::Message() << width << " x " << height);
+      const auto flat =
+          make_image<std::uint8_t>(width, height, [](int, int) { return std::uint8_t{255}; });
+      for (const SiftOptions& options : {SiftOptions{}, fast_sift_options()}) {
+        EXPECT_EQ(testing::sift_on(context, flat, options).count, 0);
+      }
     }
+    // A ramp has gradients and no extremum.
+    const auto ramp =
+        make_image<float>(100, 60, [](int u, int) { return 2.0f * static_cast<float>(u); });
+    EXPECT_EQ(testing::sift_on(context, ramp).count, 0);
   }
-  // A ramp has gradients and no extremum.
-  const auto ramp =
-      make_image<float>(100, 60, [](int u, int) { return 2.0f * static_cast<float>(u); });
-  EXPECT_EQ(compute_sift(Context::cpu(), ramp).count, 0);
 }
 
 TEST(SiftInput, SmallImagesOfNoiseAreNoTrouble) {
-  // Sizes around those where an octave begins and where mirrors show the image several times over.
-  for (int side = 1; side < 40; ++side) {
-    for (const int other : {1, side, 2 * side + 1}) {
-      const auto noise = make_image<std::uint8_t>(side, other, [&](int u, int v) {
-        const Random random{seed_of_test(), static_cast<std::uint64_t>(v * 100 + u)};
-        return static_cast<std::uint8_t>(random.below(256, 0));
-      });
-      for (const SiftOptions& options :
-           {SiftOptions{}, SiftOptions{.layers = 1, .sigma_px = 3.2}}) {
-        const SiftFeatures found = compute_sift(Context::cpu(), noise, options);
-        for (const SiftKeypoint& k : keypoints_of(found)) {
-          EXPECT_TRUE(noise.view().contains(static_cast<int>(k.u_px), static_cast<int>(k.v_px)));
+  for (const Context& context : testing::each_device()) {
+    SCOPED_TRACE(testing::describe(context));
+    // Sizes around those where an octave begins and where mirrors show the image several times
+    // over.
+    for (int side = 1; side < 40; ++side) {
+      for (const int other : {1, side, 2 * side + 1}) {
+        const auto noise = make_image<std::uint8_t>(side, other, [&](int u, int v) {
+          const Random random{seed_of_test(), static_cast<std::uint64_t>(v * 100 + u)};
+          return static_cast<std::uint8_t>(random.below(256, 0));
+        });
+        for (const SiftOptions& options :
+             {SiftOptions{}, SiftOptions{.layers = 1, .sigma_px = 3.2}}) {
+          const SiftFeatures found = testing::sift_on(context, noise, options);
+          for (const SiftKeypoint& k : keypoints_of(found)) {
+            EXPECT_TRUE(noise.view().contains(static_cast<int>(k.u_px), static_cast<int>(k.v_px)));
+          }
         }
       }
     }
@@ -194,9 +204,9 @@ TEST(SiftInput, RefusesWhatItCannotTake) {
   view = image.view();
   view.width = -1;
   EXPECT_TRUE(mentions(error_message([&] { compute_sift(Context::cpu(), view); }), "-1 x 30"));
-  for (const Context& context : testing::all_contexts()) {
-    if (context.is_cpu()) continue;
-    EXPECT_TRUE(mentions(error_message([&] { compute_sift(context, image); }), "runs on the CPU"));
+  for (const Context& context : testing::cuda_contexts()) {
+    EXPECT_TRUE(
+        mentions(error_message([&] { compute_sift(context, image); }), "photo: lies on cpu"));
   }
 }
 

@@ -10,8 +10,9 @@
 #include "sextant/descriptor/sift/octaves.h"
 #include "sextant/descriptor/sift/window.h"
 #include "tests/blob_image.h"
-#include "tests/devices.h"
+#include "tests/each_device.h"
 #include "tests/instruction_sets.h"
+#include "tests/sift_features.h"
 
 // The scale space and the descriptors, from their definitions in double precision: sums over all
 // pixels and all cells, no tables, no kernels folded or joined.
@@ -222,9 +223,7 @@ double votes_for(const Plane& plane, double u, double v, double sigma, double an
 TEST(SiftOracle, DescriptorsAreThoseOfTheDefinition) {
   const Image<std::uint8_t> image = oracle_image(90, 70);
   const auto octaves = scale_space(plane_of(image), {});
-  testing::for_each_instruction_set([&](detail::InstructionSet) {
-    const SiftFeatures found =
-        compute_sift(Context::cpu(), image, {.numbers = SiftNumbers::kFloats});
+  const auto check = [&](const SiftFeatures& found) {
     ASSERT_GT(found.count, 30);
     for (int i = 0; i < found.count; ++i) {
       const SiftKeypoint& keypoint = found.keypoints.host()[static_cast<std::size_t>(i)];
@@ -241,7 +240,14 @@ TEST(SiftOracle, DescriptorsAreThoseOfTheDefinition) {
             << "keypoint " << i << " number " << k;
       }
     }
-  });
+  };
+  const SiftOptions options{.numbers = SiftNumbers::kFloats};
+  testing::for_each_instruction_set(
+      [&](detail::InstructionSet) { check(compute_sift(Context::cpu(), image, options)); });
+  for (const Context& context : testing::cuda_contexts()) {
+    SCOPED_TRACE(testing::describe(context));
+    check(testing::sift_on(context, image, options));
+  }
 }
 
 TEST(SiftOracle, WindowsAlongTheRowsOfPixels) {
@@ -278,28 +284,31 @@ TEST(SiftOracle, WindowsAlongTheRowsOfPixels) {
 }
 
 TEST(SiftOracle, AnglesAreMaximaOfTheVotes) {
-  const Image<std::uint8_t> image = oracle_image(90, 70);
-  const auto octaves = scale_space(plane_of(image), {});
-  const SiftFeatures found = compute_sift(Context::cpu(), image);
-  int seen = 0;
-  for (const SiftKeypoint& keypoint :
-       found.keypoints.host().first(static_cast<std::size_t>(found.count))) {
-    const double pixel = std::exp2(keypoint.octave);
-    const double u = (keypoint.u_px + 0.25) / pixel, v = (keypoint.v_px + 0.25) / pixel;
-    const Plane& plane = octaves[static_cast<std::size_t>(keypoint.octave + 1)]
-                                [static_cast<std::size_t>(keypoint.layer)];
-    const auto votes = [&](double angle) {
-      return votes_for(plane, u, v, keypoint.sigma_px / pixel, angle);
-    };
-    double highest = 0;
-    for (int bin = 0; bin < 36; ++bin) highest = std::max(highest, votes(bin * kPi / 18));
-    const double here = votes(keypoint.angle_rad);
-    EXPECT_GE(here, 0.7999 * highest);
-    EXPECT_GE(here, votes(keypoint.angle_rad + kPi / 18));
-    EXPECT_GE(here, votes(keypoint.angle_rad - kPi / 18));
-    ++seen;
+  for (const Context& context : testing::each_device()) {
+    SCOPED_TRACE(testing::describe(context));
+    const Image<std::uint8_t> image = oracle_image(90, 70);
+    const auto octaves = scale_space(plane_of(image), {});
+    const SiftFeatures found = testing::sift_on(context, image);
+    int seen = 0;
+    for (const SiftKeypoint& keypoint :
+         found.keypoints.host().first(static_cast<std::size_t>(found.count))) {
+      const double pixel = std::exp2(keypoint.octave);
+      const double u = (keypoint.u_px + 0.25) / pixel, v = (keypoint.v_px + 0.25) / pixel;
+      const Plane& plane = octaves[static_cast<std::size_t>(keypoint.octave + 1)]
+                                  [static_cast<std::size_t>(keypoint.layer)];
+      const auto votes = [&](double angle) {
+        return votes_for(plane, u, v, keypoint.sigma_px / pixel, angle);
+      };
+      double highest = 0;
+      for (int bin = 0; bin < 36; ++bin) highest = std::max(highest, votes(bin * kPi / 18));
+      const double here = votes(keypoint.angle_rad);
+      EXPECT_GE(here, 0.7999 * highest);
+      EXPECT_GE(here, votes(keypoint.angle_rad + kPi / 18));
+      EXPECT_GE(here, votes(keypoint.angle_rad - kPi / 18));
+      ++seen;
+    }
+    EXPECT_GT(seen, 30);
   }
-  EXPECT_GT(seen, 30);
 }
 
 TEST(SiftOracle, GradientsOfAllDirections) {

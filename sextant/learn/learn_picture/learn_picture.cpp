@@ -80,6 +80,8 @@ LearnedObject learn_picture(const Context& context, const std::string& name,
                             const ImageView<const Rgb8>& picture, double width_m,
                             const LearnPictureOptions& options,
                             const ImageView<const std::uint8_t>& mask) {
+  require(context.is_cpu(), "learn_picture: runs on the CPU, the context on ",
+          to_string(context.device()), "; make one with Context::cpu()");
   check_options(options);
   require(picture.width > 0 && picture.height > 0, "picture: has no pixels");
   const double pixel_m = width_m / picture.width, height_m = pixel_m * picture.height;

@@ -7,7 +7,10 @@
 #include <limits>
 #include <tuple>
 
+#include "sextant/core/cuda/dispatch.h"
+#include "sextant/core/for_each/anywhere.h"
 #include "sextant/match/photo_matches/keepers.h"
+#include "sextant/match/photo_matches/on_device.h"
 
 namespace sextant {
 
@@ -23,7 +26,7 @@ void check_appearance(const Context& context, const ResidentAppearance& appearan
   const std::int64_t rows = appearance.points.size();
   require_room(context, appearance.descriptors.view(), rows * kLength, "appearance.descriptors");
   std::int32_t before = 0;
-  for (const std::int32_t end : appearance.ends.view()) {
+  for (const std::int32_t end : to_host(context, appearance.ends)) {
     require(end >= before && end <= rows, "appearance.ends: ", end, " after ", before, " of ", rows,
             " points; the ends of objects ascend");
     before = end;
@@ -78,15 +81,6 @@ Queries gather(const Context& context, std::span<const PhotoFeatures> photos) {
   return queries;
 }
 
-std::vector<std::int32_t> object_of_rows(View<const std::int32_t> ends, std::int64_t rows) {
-  std::vector<std::int32_t> objects(static_cast<std::size_t>(rows));
-  for (std::int64_t object = 0; object < ends.size; ++object) {
-    std::fill(objects.begin() + (object == 0 ? 0 : ends[object - 1]),
-              objects.begin() + ends[object], static_cast<std::int32_t>(object));
-  }
-  return objects;
-}
-
 /// What each chunk of the features accepts.
 std::vector<std::vector<Accepted>> search(const Context& context, const Queries& queries,
                                           const ResidentAppearance& appearance,
@@ -124,16 +118,9 @@ std::vector<std::vector<Accepted>> search(const Context& context, const Queries&
   return accepted;
 }
 
-}  // namespace
-
-std::vector<PhotoMatch> match_photos(const Context& context, std::span<const PhotoFeatures> photos,
-                                     const ResidentAppearance& appearance,
-                                     const PhotoMatchOptions& options) {
-  require(context.is_cpu(), "match_photos: runs on the CPU, but the context is on ",
-          to_string(context.device()), "; match with Context::cpu()");
-  check_options(options);
-  check_appearance(context, appearance);
-  check_photos(context, photos);
+std::vector<PhotoMatch> match_on_host(const Context& context, std::span<const PhotoFeatures> photos,
+                                      const ResidentAppearance& appearance,
+                                      const PhotoMatchOptions& options) {
   const Queries queries = gather(context, photos);
   std::vector<PhotoMatch> matches;
   if (queries.sources.empty() || appearance.points.empty()) return matches;
@@ -155,11 +142,39 @@ std::vector<PhotoMatch> match_photos(const Context& context, std::span<const Pho
   return matches;
 }
 
+/// One photograph after the other.
+std::vector<PhotoMatch> match_on_cuda(const Context& context, std::span<const PhotoFeatures> photos,
+                                      const ResidentAppearance& appearance,
+                                      const PhotoMatchOptions& options) {
+  std::vector<PhotoMatch> all;
+  const AppearanceRows rows = find_rows(context, appearance);
+  Workspace workspace;
+  for (std::size_t p = 0; p < photos.size(); ++p) {
+    for (PhotoMatch& match :
+         match_on_device(context, photos[p], appearance, rows, options, workspace)) {
+      match.photo = static_cast<std::int32_t>(p);
+      all.push_back(match);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<PhotoMatch> match_photos(const Context& context, std::span<const PhotoFeatures> photos,
+                                     const ResidentAppearance& appearance,
+                                     const PhotoMatchOptions& options) {
+  check_options(options);
+  check_appearance(context, appearance);
+  check_photos(context, photos);
+  return detail::on_device(
+      context, [&] { return match_on_cuda(context, photos, appearance, options); },
+      [&] { return match_on_host(context, photos, appearance, options); });
+}
+
 std::vector<PhotoMatch> match_photo(const Context& context, const SiftFeatures& features,
                                     const Camera& camera, const ResidentAppearance& appearance,
                                     const PhotoMatchOptions& options) {
-  require(context.is_cpu(), "match_photo: runs on the CPU, but the context is on ",
-          to_string(context.device()), "; match with Context::cpu()");
   require(features.bytes.size() >= std::int64_t{features.count} * kLength,
           "features: have no descriptors of bytes; compute them with SiftNumbers::kBytes");
   const Buffer<Vec2f> at_px = undistorted_places(context, features, camera);
@@ -170,17 +185,11 @@ std::vector<PhotoMatch> match_photo(const Context& context, const SiftFeatures& 
 
 Buffer<Vec2f> undistorted_places(const Context& context, const SiftFeatures& features,
                                  const Camera& camera) {
-  require(context.is_cpu(), "undistorted_places: runs on the CPU, but the context is on ",
-          to_string(context.device()), "; take Context::cpu()");
   check_camera(camera);
   require_on(context, features.keypoints.view(), "features");
   Buffer<Vec2f> places(context, features.count);
-  for_each(context, features.count, [&](std::int64_t i) {
-    const SiftKeypoint& keypoint = features.keypoints.data()[i];
-    const Vec3d ray = unproject(camera, Vec2d{keypoint.u_px, keypoint.v_px});
-    places.data()[i] = {static_cast<float>(camera.fx_px * ray.x + camera.cx_px),
-                        static_cast<float>(camera.fy_px * ray.y + camera.cy_px)};
-  });
+  detail::for_each_anywhere(context, features.count,
+                            UndistortedPlace{camera, features.keypoints.data(), places.data()});
   return places;
 }
 

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "sextant/core/random.h"
-#include "tests/devices.h"
+#include "tests/each_device.h"
 #include "tests/error_message.h"
 #include "tests/instruction_sets.h"
 
@@ -50,9 +50,13 @@ std::vector<PhotoMatch> match(const Context& context, const Scene& scene,
   appearance.ends = copy(context, scene.ends);
   appearance.points = copy(context, scene.points);
   appearance.descriptors = copy(context, scene.descriptors);
+  std::vector<Buffer<std::uint8_t>> queries;
+  std::vector<Buffer<Vec2f>> places;
   std::vector<PhotoFeatures> photos;
   for (std::size_t p = 0; p < scene.at_px.size(); ++p) {
-    photos.push_back({view_of(scene.queries[p]), view_of(scene.at_px[p])});
+    queries.push_back(copy(context, scene.queries[p]));
+    places.push_back(copy(context, scene.at_px[p]));
+    photos.push_back({queries.back(), places.back()});
   }
   return match_photos(context, photos, appearance, options);
 }
@@ -188,9 +192,44 @@ TEST(PhotoMatches, FollowTheRulesWordByWord) {
       const std::vector<PhotoMatch> expected = expected_matches(scene, options);
       EXPECT_GT(expected.size(), 20u);
       for (const Context& context : all_contexts()) {
-        if (!context.is_cpu()) continue;
         SCOPED_TRACE(describe(context));
         expect_equal(match(context, scene, options), expected);
+      }
+    }
+  }
+}
+
+TEST(PhotoMatches, HaveTheSameBitsOnCuda) {
+  // Sizes on both sides of tiles of 64 rows and blocks of 256 features; among the points some with
+  // so many descriptors that none of the nearest rows of an object is of another point.
+  for (const int range : {256, 4}) {
+    Scene scene = random_scene(seed_of_test(), range);
+    scene.begin_object();
+    std::uint64_t item = 0;
+    for (int i = 0; i < 2500; ++i) {
+      const Random random{seed_of_test() + 2, item++};
+      const float place = i < 60 ? 0.0f : i < 100 ? 1.0f : float(i);
+      Descriptor descriptor = random_descriptor(random, range);
+      if (i < 100) std::fill(descriptor.begin() + 2, descriptor.end(), std::uint8_t{1});
+      scene.add_point({place, 7, 7}, descriptor);
+    }
+    scene.begin_photo();
+    for (int f = 0; f < 700; ++f) {
+      Descriptor descriptor = random_descriptor({seed_of_test() + 3, item++}, range);
+      if (f % 3 == 0) std::fill(descriptor.begin() + 2, descriptor.end(), std::uint8_t{1});
+      scene.add_feature({f % 50 == 0 ? NAN : float(f), 1.0f}, descriptor);
+    }
+    for (const auto strategy : {PhotoMatchStrategy::kEachObject, PhotoMatchStrategy::kNearest}) {
+      for (const int k : {2, 7, 90, 4096}) {
+        const PhotoMatchOptions options{strategy, k, 0.95f};
+        const std::vector<PhotoMatch> expected = match(Context::cpu(), scene, options);
+        ASSERT_GT(expected.size(), 20u);
+        for (const Context& context : testing::cuda_contexts()) {
+          for (int run = 0; run < 2; ++run) {
+            EXPECT_TRUE(testing::same_bytes(match(context, scene, options), expected))
+                << describe(context) << " k " << k;
+          }
+        }
       }
     }
   }
@@ -205,82 +244,97 @@ TEST(PhotoMatches, HaveTheSameBitsOnEverySet) {
 }
 
 TEST(PhotoMatches, OfOnePointWithSeveralDescriptorsDoNotCompete) {
-  Scene scene;
-  scene.begin_object();
-  scene.add_point({1, 0, 0}, line(100));
-  scene.add_point({2, 0, 0}, line(200));
-  scene.add_point({1, 0, 0}, line(101));
-  scene.add_point({1, 0, 0}, line(103));
-  scene.begin_photo();
-  scene.add_feature({5, 6}, line(102));
-  for (const PhotoMatchOptions& options :
-       {PhotoMatchOptions{}, PhotoMatchOptions{PhotoMatchStrategy::kNearest, 2},
-        PhotoMatchOptions{PhotoMatchStrategy::kNearest, 3}}) {
-    const std::vector<PhotoMatch> matches = match(Context::cpu(), scene, options);
-    ASSERT_EQ(matches.size(), 1u);
-    EXPECT_EQ(matches[0].point, 2);  // as near as the row 3, and before it
-    EXPECT_FLOAT_EQ(matches[0].ratio, 1.0f / 98.0f);
-    EXPECT_TRUE((matches[0].point_m == Vec3f{1, 0, 0}));
-    EXPECT_TRUE((matches[0].at_px == Vec2f{5, 6}));
+  for (const Context& context : testing::each_device()) {
+    SCOPED_TRACE(describe(context));
+    Scene scene;
+    scene.begin_object();
+    scene.add_point({1, 0, 0}, line(100));
+    scene.add_point({2, 0, 0}, line(200));
+    scene.add_point({1, 0, 0}, line(101));
+    scene.add_point({1, 0, 0}, line(103));
+    scene.begin_photo();
+    scene.add_feature({5, 6}, line(102));
+    for (const PhotoMatchOptions& options :
+         {PhotoMatchOptions{}, PhotoMatchOptions{PhotoMatchStrategy::kNearest, 2},
+          PhotoMatchOptions{PhotoMatchStrategy::kNearest, 3}}) {
+      const std::vector<PhotoMatch> matches = match(context, scene, options);
+      ASSERT_EQ(matches.size(), 1u);
+      EXPECT_EQ(matches[0].point, 2);  // as near as the row 3, and before it
+      EXPECT_FLOAT_EQ(matches[0].ratio, 1.0f / 98.0f);
+      EXPECT_TRUE((matches[0].point_m == Vec3f{1, 0, 0}));
+      EXPECT_TRUE((matches[0].at_px == Vec2f{5, 6}));
+    }
+    // The same coordinates in another object are another point.
+    scene.begin_object();
+    scene.add_point({1, 0, 0}, line(102));
+    EXPECT_TRUE(match(context, scene, {PhotoMatchStrategy::kNearest, 2, 0.8f})[0].object == 1);
   }
-  // The same coordinates in another object are another point.
-  scene.begin_object();
-  scene.add_point({1, 0, 0}, line(102));
-  EXPECT_TRUE(match(Context::cpu(), scene, {PhotoMatchStrategy::kNearest, 2, 0.8f})[0].object == 1);
 }
 
 TEST(PhotoMatches, OfAnObjectWithOnePointNeedItToBeTheNearestOfAll) {
-  Scene scene;
-  scene.begin_object();
-  scene.add_point({1, 0, 0}, line(10));
-  scene.begin_object();
-  scene.add_point({2, 0, 0}, line(20));
-  scene.begin_photo();
-  scene.add_feature({0, 0}, line(12));
-  EXPECT_TRUE(match(Context::cpu(), scene, {}).empty());
-  const auto matches = match(Context::cpu(), scene, {.strategy = PhotoMatchStrategy::kNearest});
-  ASSERT_EQ(matches.size(), 1u);
-  EXPECT_EQ(matches[0].object, 0);
-  EXPECT_FLOAT_EQ(matches[0].ratio, 2.0f / 8.0f);
+  for (const Context& context : testing::each_device()) {
+    SCOPED_TRACE(describe(context));
+    Scene scene;
+    scene.begin_object();
+    scene.add_point({1, 0, 0}, line(10));
+    scene.begin_object();
+    scene.add_point({2, 0, 0}, line(20));
+    scene.begin_photo();
+    scene.add_feature({0, 0}, line(12));
+    EXPECT_TRUE(match(context, scene, {}).empty());
+    const auto matches = match(context, scene, {.strategy = PhotoMatchStrategy::kNearest});
+    ASSERT_EQ(matches.size(), 1u);
+    EXPECT_EQ(matches[0].object, 0);
+    EXPECT_FLOAT_EQ(matches[0].ratio, 2.0f / 8.0f);
+  }
 }
 
 TEST(PhotoMatches, OfManyNearestAreThoseOfEachObject) {
-  // All of these objects have two points and more: there k = ∞ is OBJ_MATCH.
-  Scene scene = random_scene(seed_of_test(), 256);
-  scene.ends = {300, 371, 437, 937};
-  scene.ends.back() = static_cast<std::int32_t>(scene.points.size());
-  expect_equal(match(Context::cpu(), scene, {.strategy = PhotoMatchStrategy::kNearest, .k = 4096}),
-               match(Context::cpu(), scene, {}));
+  for (const Context& context : testing::each_device()) {
+    SCOPED_TRACE(describe(context));
+    // All of these objects have two points and more: there k = ∞ is OBJ_MATCH.
+    Scene scene = random_scene(seed_of_test(), 256);
+    scene.ends = {300, 371, 437, 937};
+    scene.ends.back() = static_cast<std::int32_t>(scene.points.size());
+    expect_equal(match(context, scene, {.strategy = PhotoMatchStrategy::kNearest, .k = 4096}),
+                 match(context, scene, {}));
+  }
 }
 
 TEST(PhotoMatches, OfEqualDistancesFail) {
-  Scene scene;
-  scene.begin_object();
-  scene.add_point({1, 0, 0}, line(10));
-  scene.add_point({2, 0, 0}, line(10));
-  scene.begin_photo();
-  scene.add_feature({0, 0}, line(10));
-  scene.add_feature({0, 0}, line(12));
-  EXPECT_TRUE(match(Context::cpu(), scene, {.ratio = 1.0f}).empty());
+  for (const Context& context : testing::each_device()) {
+    SCOPED_TRACE(describe(context));
+    Scene scene;
+    scene.begin_object();
+    scene.add_point({1, 0, 0}, line(10));
+    scene.add_point({2, 0, 0}, line(10));
+    scene.begin_photo();
+    scene.add_feature({0, 0}, line(10));
+    scene.add_feature({0, 0}, line(12));
+    EXPECT_TRUE(match(context, scene, {.ratio = 1.0f}).empty());
+  }
 }
 
 TEST(PhotoMatches, OfNothingAreNone) {
-  Scene scene;
-  EXPECT_TRUE(match(Context::cpu(), scene, {}).empty());
-  scene.begin_photo();
-  scene.add_feature({0, 0}, line(0));
-  EXPECT_TRUE(match(Context::cpu(), scene, {}).empty());
-  scene.begin_object();
-  for (const int k : {2, 4096}) {
-    EXPECT_TRUE(match(Context::cpu(), scene, {PhotoMatchStrategy::kNearest, k}).empty());
+  for (const Context& context : testing::each_device()) {
+    SCOPED_TRACE(describe(context));
+    Scene scene;
+    EXPECT_TRUE(match(context, scene, {}).empty());
+    scene.begin_photo();
+    scene.add_feature({0, 0}, line(0));
+    EXPECT_TRUE(match(context, scene, {}).empty());
+    scene.begin_object();
+    for (const int k : {2, 4096}) {
+      EXPECT_TRUE(match(context, scene, {PhotoMatchStrategy::kNearest, k}).empty());
+    }
+    scene.add_point({NAN, NAN, NAN}, line(0));
+    scene.add_point({NAN, NAN, NAN}, line(9));
+    scene.at_px[0][0].y = NAN;
+    EXPECT_TRUE(match(context, scene, {}).empty());
+    scene.add_feature({0, 0}, line(1));
+    ASSERT_EQ(match(context, scene, {}).size(), 1u);
+    EXPECT_EQ(match(context, scene, {})[0].feature, 1);
   }
-  scene.add_point({NAN, NAN, NAN}, line(0));
-  scene.add_point({NAN, NAN, NAN}, line(9));
-  scene.at_px[0][0].y = NAN;
-  EXPECT_TRUE(match(Context::cpu(), scene, {}).empty());
-  scene.add_feature({0, 0}, line(1));
-  ASSERT_EQ(match(Context::cpu(), scene, {}).size(), 1u);
-  EXPECT_EQ(match(Context::cpu(), scene, {})[0].feature, 1);
 }
 
 TEST(PhotoMatches, RefuseWhatDoesNotFitTogether) {
@@ -317,10 +371,15 @@ TEST(PhotoMatches, StandWhereALensWithoutDistortionTakesThem) {
   }
   features.count = 20;
   features.keypoints = copy(cpu, keypoints);
-  const std::vector<Vec2f> places = to_host(cpu, undistorted_places(cpu, features, camera));
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    EXPECT_NEAR(places[i].x, expected[i].x, 1e-4);
-    EXPECT_NEAR(places[i].y, expected[i].y, 1e-4);
+  for (const Context& context : testing::each_device()) {
+    SiftFeatures there;
+    there.count = 20;
+    there.keypoints = copy(context, keypoints);
+    const std::vector<Vec2f> places = to_host(context, undistorted_places(context, there, camera));
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      EXPECT_NEAR(places[i].x, expected[i].x, 1e-4);
+      EXPECT_NEAR(places[i].y, expected[i].y, 1e-4);
+    }
   }
   ResidentAppearance nothing;
   EXPECT_TRUE(testing::mentions(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/match/photo_matches/places.h"
 
+#include <algorithm>
 #include <bit>
 #include <vector>
 
@@ -46,6 +47,15 @@ void find_twins(const Context& context, View<const std::int32_t> ends, View<cons
   for_each_chunk(context, ends.size, 1, [&](std::int64_t object, std::int64_t) {
     find_twins_of_object(object == 0 ? 0 : ends[object - 1], ends[object], points.data, twins.data);
   });
+}
+
+std::vector<std::int32_t> object_of_rows(View<const std::int32_t> ends, std::int64_t rows) {
+  std::vector<std::int32_t> objects(static_cast<std::size_t>(rows));
+  for (std::int64_t object = 0; object < ends.size; ++object) {
+    std::fill(objects.begin() + (object == 0 ? 0 : ends[object - 1]),
+              objects.begin() + ends[object], static_cast<std::int32_t>(object));
+  }
+  return objects;
 }
 
 }  // namespace sextant::detail::photo_matches

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 #include "sextant/match/descriptors/math.h"
 
 namespace sextant::detail::photo_matches {
@@ -11,10 +13,27 @@ using NearPoint = descriptors::Neighbour<std::int32_t>;
 struct RatioTest {
   float ratio;
 
-  bool passes(std::int32_t distance_sq, std::int32_t to_beat_sq) const {
+  SEXTANT_HD bool passes(std::int32_t distance_sq, std::int32_t to_beat_sq) const {
     return distance_sq < static_cast<double>(ratio) * ratio * to_beat_sq;
   }
 };
+
+/// What element i of the list of one feature has to beat by the rule of `nearest`, or -1 where it
+/// matches nothing. The list is sorted and holds each point once. With object_of(element) and
+/// distance_sq_of(element).
+template <class ObjectOf, class DistanceOf>
+SEXTANT_HD std::int32_t to_beat_in_list(std::int32_t size, std::int32_t i,
+                                        const ObjectOf& object_of,
+                                        const DistanceOf& distance_sq_of) {
+  const std::int32_t object = object_of(i);
+  for (std::int32_t j = 0; j < i; ++j) {
+    if (object_of(j) == object) return -1;
+  }
+  for (std::int32_t j = i + 1; j < size; ++j) {
+    if (object_of(j) == object) return distance_sq_of(j);
+  }
+  return i == 0 && size > 1 ? distance_sq_of(1) : -1;
+}
 
 /// The rule of `nearest` for one feature: calls accept(point, distance² to beat) for the objects
 /// that it matches. The list is sorted and holds each point once; it has room for another of its

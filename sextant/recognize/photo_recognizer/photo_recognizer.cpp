@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/recognize/photo_recognizer.h"
 
+#include "sextant/core/cuda/dispatch.h"
+#include "sextant/match/photo_matches/on_device.h"
 #include "sextant/recognize/recognizer/step_clock.h"
 
 namespace sextant {
@@ -13,6 +15,9 @@ struct PhotoRecognizer::State {
   std::vector<std::string> without_appearance;
   std::vector<SiftFeatures> features;  ///< one for each photograph, kept for the next ones
   Workspace workspace;
+  Context host;                                ///< where poses are looked for
+  std::vector<Buffer<std::byte>> photos;       ///< on the device, if that is not the host
+  detail::photo_matches::AppearanceRows rows;  ///< likewise
 };
 
 namespace {
@@ -31,9 +36,7 @@ PhotoObject photo_object(const ResidentObject& object, View<const Vec3f> points)
   return result;
 }
 
-void check(const Context& context, const PhotoRecognizeOptions& options) {
-  require(context.is_cpu(), "PhotoRecognizer: runs on the CPU, the context on ",
-          to_string(context.device()), "; give it Context::cpu()");
+void check(const PhotoRecognizeOptions& options) {
   check_options(options.sift);
   check_options(options.match);
   check_options(options.poses);
@@ -69,26 +72,28 @@ PhotoRecognizeOptions photo_recognize_options(PhotoPreset preset) {
 
 PhotoRecognizer::PhotoRecognizer(const Context& context, std::span<const LearnedObject> objects,
                                  const PhotoRecognizeOptions& options) {
-  check(context, options);
+  check(options);
   ResidentLibrary resident = make_resident(context, objects, parts_to_recognize_photos());
   state_ = make_state(context, std::move(resident), options);
 }
 
 PhotoRecognizer::PhotoRecognizer(const Context& context, const Library& library,
                                  const PhotoRecognizeOptions& options, const Progress& progress) {
-  check(context, options);
+  check(options);
   ResidentLibrary resident = load_resident(context, library, parts_to_recognize_photos(), progress);
   state_ = make_state(context, std::move(resident), options);
 }
 
 std::unique_ptr<PhotoRecognizer::State> PhotoRecognizer::make_state(
     const Context& context, ResidentLibrary resident, const PhotoRecognizeOptions& options) {
-  auto state = std::make_unique<State>(State{context, options, {}, {}, {}, {}, {}});
+  const Context host = context.is_cpu() ? context : Context::cpu();
+  auto state = std::make_unique<State>(State{context, options, {}, {}, {}, {}, {}, host, {}, {}});
   std::int32_t begin = 0;
-  const View<const std::int32_t> ends = std::as_const(resident.appearance.ends).view();
-  const View<const Vec3f> points = std::as_const(resident.appearance.points).view();
+  const std::vector<std::int32_t> ends = to_host(context, resident.appearance.ends);
+  const std::vector<Vec3f> host_points = to_host(context, resident.appearance.points);
+  const View<const Vec3f> points = view_of(host_points);
   for (std::size_t i = 0; i < resident.objects.size(); ++i) {
-    const std::int32_t end = ends.empty() ? begin : ends[static_cast<std::int64_t>(i)];
+    const std::int32_t end = ends.empty() ? begin : ends[i];
     state->objects.push_back(photo_object(resident.objects[i], points.subview(begin, end - begin)));
     if (end == begin) state->without_appearance.push_back(resident.objects[i].name);
     begin = end;
@@ -96,6 +101,9 @@ std::unique_ptr<PhotoRecognizer::State> PhotoRecognizer::make_state(
   require(begin > 0, "objects: none of ", resident.objects.size(),
           " has an appearance; learn them from photographs or models of MOPED");
   state->appearance = std::move(resident.appearance);
+  if (context.is_cuda()) {
+    state->rows = detail::photo_matches::find_rows(context, state->appearance);
+  }
   return state;
 }
 
@@ -118,18 +126,34 @@ PhotoRecognition PhotoRecognizer::recognize(std::span<const PhotoView> photos,
   detail::recognizer::StepClock clock(state.context, result.times);
   const auto steps = static_cast<std::int64_t>(2 * photos.size() + 3);
   std::int64_t done = 0;
-  if (state.features.size() < photos.size()) state.features.resize(photos.size());
+  if (state.features.size() < photos.size()) {
+    state.features.resize(photos.size());
+    state.photos.resize(photos.size());
+  }
   for (std::size_t i = 0; i < photos.size(); ++i) {
     report(progress, done++, steps);
-    compute_sift_into(state.context, photos[i], {}, state.options.sift, state.features[i],
+    PhotoView photo = photos[i];
+    if (state.context.is_cuda()) photo = copy_photo(state.context, photo, state.photos[i]);
+    compute_sift_into(state.context, photo, {}, state.options.sift, state.features[i],
                       state.workspace);
     result.features.push_back(state.features[i].count);
   }
   clock.stop("features");
   for (std::size_t i = 0; i < photos.size(); ++i) {
     report(progress, done++, steps);
-    std::vector<PhotoMatch> matches = match_photo(
-        state.context, state.features[i], cameras[i].camera, state.appearance, state.options.match);
+    const SiftFeatures& features = state.features[i];
+    const Camera& camera = cameras[i].camera;
+    std::vector<PhotoMatch> matches = detail::on_device(
+        state.context,
+        [&] {
+          return detail::photo_matches::match_photo_on_device(state.context, features, camera,
+                                                              state.appearance, state.rows,
+                                                              state.options.match, state.workspace);
+        },
+        [&] {
+          return match_photo(state.context, features, camera, state.appearance,
+                             state.options.match);
+        });
     for (PhotoMatch& match : matches) {
       match.photo = static_cast<std::int32_t>(i);
       result.matches.push_back(match);
@@ -139,7 +163,7 @@ PhotoRecognition PhotoRecognizer::recognize(std::span<const PhotoView> photos,
   const Progress of_poses = [&](std::int64_t step, std::int64_t) {
     return !progress || progress(done + step, steps);
   };
-  PhotoPoses poses = find_photo_poses(state.context, result.matches, cameras, state.objects,
+  PhotoPoses poses = find_photo_poses(state.host, result.matches, cameras, state.objects,
                                       state.options.poses, of_poses, trace);
   result.detections = std::move(poses.detections);
   result.rejected = std::move(poses.rejected);
