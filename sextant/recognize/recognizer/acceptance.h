@@ -53,7 +53,7 @@ SEXTANT_HD inline AcceptanceFeatures acceptance_features(const VerificationTerms
 
 /// The level of an object whose lookalikes are not known: a plain box's, so that nothing is
 /// reported in a hurry.
-inline constexpr double kUsualLevel = 1;
+inline constexpr double kUsualLevel = 0;
 
 inline constexpr int kTerms = [] {
   int count = 0;

@@ -249,7 +249,7 @@ TEST(RecognizerBatch, FindsTheSameOnCuda) {
               return other.object == a.object && off_m(table, a, other) < 0.005;
             });
         ASSERT_NE(b, there.detections.end()) << a.object;
-        EXPECT_NEAR(a.score, b->score, 0.01) << a.object;
+        EXPECT_NEAR(a.score, b->score, 0.02) << a.object;
         const double turn_rad = rotation_angle(a.camera_from_object.rotation *
                                                transpose(b->camera_from_object.rotation));
         // A can may stand in any turn about its axis: its facets lie elsewhere then.

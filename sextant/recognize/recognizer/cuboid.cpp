@@ -125,6 +125,12 @@ std::optional<Cuboid> cuboid_of(const TriangleMesh& mesh) {
   return box;
 }
 
+bool is_like_a_cube(const Cuboid& box) {
+  constexpr double kLeastLonger = 1.25;
+  const auto [least, most] = std::minmax_element(box.size_m.begin(), box.size_m.end());
+  return *most < kLeastLonger * *least;
+}
+
 TriangleMesh box_mesh(const std::array<double, 3>& size_m) {
   std::vector<Vec3f> corners;
   for (int corner = 0; corner < 8; ++corner) {

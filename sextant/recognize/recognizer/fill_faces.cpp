@@ -146,6 +146,7 @@ void add_faces(const Model& model, const ObjectPose& at, std::vector<Face>& face
 void fill_face(const Face& face, const FaceEnds& ends, const Model& model,
                std::vector<Pack>& packs) {
   const auto twin_m = static_cast<double>(kTwinShare * model.diameter_m);
+  const bool is_cube = is_like_a_cube(*model.box);
   std::vector<std::array<double, 3>> tried;  // sizes in the order of axes: a cube has one
   std::array<int, 3> axes{0, 1, 2};
   do {
@@ -162,7 +163,7 @@ void fill_face(const Face& face, const FaceEnds& ends, const Model& model,
     for (const Row& a : rows_between(ends.of[0][0], ends.of[0][1], sizes[0])) {
       for (const Row& b : rows_between(ends.of[1][0], ends.of[1][1], sizes[1])) {
         const int boxes = a.count * b.count;
-        if (boxes > kMostBoxes || (boxes > 1 && boxes < kLeastBoxes)) continue;
+        if (boxes > kMostBoxes || (boxes > 1 && (boxes < kLeastBoxes || is_cube))) continue;
         Pack pack = pack_on(face, *model.box, axes, a, b);
         const auto known = [&](const Pack& other) { return is_same(pack, other, twin_m); };
         if (std::none_of(packs.begin(), packs.end(), known)) packs.push_back(std::move(pack));

@@ -126,14 +126,6 @@ std::vector<Rigid3f> motions_of(const Symmetries& symmetries, int steps) {
   return result;
 }
 
-/// Whether its sides are nearly the same: then every body whose sides are multiples of them is a
-/// pack of it, and how whole boxes fill faces tells little.
-bool is_like_a_cube(const Cuboid& box) {
-  constexpr double kLeastLonger = 1.25;
-  const auto [least, most] = std::minmax_element(box.size_m.begin(), box.size_m.end());
-  return *most < kLeastLonger * *least;
-}
-
 /// Whether a half turn about each axis of the box is a symmetry.
 bool has_half_turns(const Cuboid& box, const std::vector<Rigid3f>& symmetries) {
   constexpr double kSame = 0.99;  // cosine of 8°
@@ -248,7 +240,6 @@ Model make_model(const Context& context, const LearnedObject& object,
   model.box = cuboid_of(model.render_mesh);
   // Packs do not tell the two ends of a box apart.
   if (model.box && !has_half_turns(*model.box, model.symmetries)) model.box.reset();
-  if (model.box && is_like_a_cube(*model.box)) model.box.reset();
   for (const Rigid3f& motion : model.symmetries) {
     model.shift_m = max_of(model.shift_m, norm(motion * model.centre - model.centre));
   }

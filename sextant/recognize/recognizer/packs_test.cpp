@@ -51,6 +51,8 @@ TEST(Cuboid, HasTheSizesAndAxesOfABox) {
 TEST(Cuboid, OtherBodiesAreNone) {
   EXPECT_TRUE(cuboid_of(make_object("cereal_box")));
   EXPECT_TRUE(cuboid_of(make_object("cube")));
+  EXPECT_TRUE(is_like_a_cube(*cuboid_of(make_object("cube"))));
+  EXPECT_FALSE(is_like_a_cube(*cuboid_of(box_mesh(kSize_m))));
   for (const char* name : {"pyramid", "apple", "soup_can", "tortoise", "mask"}) {
     EXPECT_FALSE(cuboid_of(make_object(name))) << name;
   }
