@@ -48,7 +48,7 @@ constexpr Experiment kExperiments[] = {
      "errors of found poses against their covariances, over draws of the sensors' noise",
      pose_covariance},
     {"recognition-tables",
-     "seven toys among strangers on 100 tables: what is found by how much is hidden, errors, scores",
+     "seven toys among strangers on 100 tables: what is found by how much is hidden, and errors",
      recognition_tables},
     {"recognition-time",
      "section 4.3.3 of the tensor paper: time from a depth map to poses, step by step",
