@@ -10,6 +10,19 @@ find_package(JPEG REQUIRED)
 find_package(SQLite3 3.37 REQUIRED) # the first with STRICT tables
 find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
+# Optional: without it boards are neither printed nor found, and say so. Some versions have a second
+# library beside the first.
+find_path(SEXTANT_APRILTAG_INCLUDE apriltag/apriltag.h)
+find_library(SEXTANT_APRILTAG apriltag)
+find_library(SEXTANT_APRILTAG_UTILS apriltag-utils)
+mark_as_advanced(SEXTANT_APRILTAG_INCLUDE SEXTANT_APRILTAG SEXTANT_APRILTAG_UTILS)
+set(SEXTANT_WITH_APRILTAG 0)
+if(SEXTANT_APRILTAG_INCLUDE AND SEXTANT_APRILTAG)
+  set(SEXTANT_WITH_APRILTAG 1)
+endif()
+message(STATUS "Sextant: AprilTag boards ${SEXTANT_WITH_APRILTAG}")
+set_source_files_properties(${PROJECT_SOURCE_DIR}/sextant/descriptor/tags/tags.cpp PROPERTIES
+                            COMPILE_DEFINITIONS SEXTANT_WITH_APRILTAG=${SEXTANT_WITH_APRILTAG})
 
 file(GLOB sextant_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sextant/*/*/*.cpp)
 list(FILTER sextant_sources EXCLUDE REGEX "_test\\.cpp$")
@@ -56,6 +69,14 @@ target_include_directories(sextant PUBLIC
 target_link_libraries(sextant
   PUBLIC nlohmann_json::nlohmann_json
   PRIVATE Threads::Threads ZLIB::ZLIB PNG::PNG JPEG::JPEG SQLite::SQLite3 fmt::fmt)
+if(SEXTANT_WITH_APRILTAG)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/sextant/descriptor/tags/tags.cpp PROPERTIES
+                              COMPILE_OPTIONS -idirafter${SEXTANT_APRILTAG_INCLUDE})
+  target_link_libraries(sextant PRIVATE ${SEXTANT_APRILTAG})
+  if(SEXTANT_APRILTAG_UTILS)
+    target_link_libraries(sextant PRIVATE ${SEXTANT_APRILTAG_UTILS})
+  endif()
+endif()
 if(SEXTANT_WITH_CUDA)
   find_package(CUDAToolkit REQUIRED)
   target_link_libraries(sextant PRIVATE CUDA::cudart_static)

@@ -3,7 +3,7 @@
 # Packages by task. "package:program" also counts as present when the program is on the path.
 # The names are the same on Debian 12 and Ubuntu 24.04.
 packages_build=(g++:g++ cmake:cmake ninja-build:ninja zlib1g-dev libpng-dev libjpeg-dev
-                libsqlite3-dev nlohmann-json3-dev libcli11-dev libfmt-dev)
+                libsqlite3-dev nlohmann-json3-dev libcli11-dev libfmt-dev libapriltag-dev)
 packages_unit=(libgtest-dev libeigen3-dev)
 packages_clang=(clang:clang++ libclang-rt-dev llvm:llvm-symbolizer)
 packages_peers=(libpcl-dev libopencv-dev)

@@ -8,9 +8,10 @@
 #include "apps/sextant/command/command.h"
 #include "apps/sextant/command/files.h"
 #include "apps/sextant/command/options_cli.h"
-#include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/learn/appearance.h"
+#include "apps/sextant/learn/learn_bars.h"
 #include "apps/sextant/learn/learn_inputs.h"
+#include "apps/sextant/learn/photo_flags.h"
 #include "apps/sextant/subcommands.h"
 #include "sextant/geometry/object_size.h"
 #include "sextant/io/camera_json.h"
@@ -35,6 +36,7 @@ struct LearnCommand {
   bool replace = false;
   LearnMeshOptions options;
   LearnPictureOptions picture;
+  LearnPhotosFlags photos;
   ReconstructOptions reconstruct;
   ViewsFolderOptions folder;
   int clutter_frames = 16;
@@ -59,29 +61,6 @@ class Clutter {
   int frames_;
   double scale_ = 0;
   std::vector<ClutterFrame> made_;
-};
-
-/// Shows one line for each step of learning an object.
-class LearnBars {
- public:
-  explicit LearnBars(std::string object) : object_(std::move(object)) {}
-
-  LearnProgress callback() {
-    return [this](std::string_view step, std::int64_t done, std::int64_t total) {
-      if (step != step_) {
-        bar_.reset();
-        bar_.emplace(fmt::format("{}: {}", object_, step), ProgressBar::Unit{"", 1});
-        step_ = step;
-      }
-      const Progress show = bar_->callback();
-      return !show || show(done, total);
-    };
-  }
-
- private:
-  std::string object_;
-  std::string step_;
-  std::optional<ProgressBar> bar_;
 };
 
 std::string text_of(const Symmetries& symmetries) {
@@ -129,7 +108,13 @@ std::string sha256_of_folder(const std::filesystem::path& folder) {
 
 LearnedObject learn_surface(const Context& context, const LearnCommand& command,
                             const LearnInput& input, const Camera& camera,
-                            const LearnProgress& progress) {
+                            const LearnProgress& progress, PhotoLesson& lesson) {
+  if (input.kind == LearnInput::Kind::kPhotos) {
+    lesson = learn_photo_folder(context, input.name, input.path, command.camera, command.photos,
+                                progress);
+    lesson.object.source.sha256 = sha256_of_folder(input.path);
+    return std::move(lesson.object);
+  }
   if (input.kind == LearnInput::Kind::kViews) {
     ReconstructOptions reconstruct = command.reconstruct;
     reconstruct.seed = static_cast<std::uint32_t>(command.options.seed);
@@ -155,8 +140,8 @@ LearnedObject learn_surface(const Context& context, const LearnCommand& command,
 
 LearnedObject learn_input(const Context& context, const LearnCommand& command,
                           const LearnInput& input, const Camera& camera,
-                          const LearnProgress& progress, Clutter& clutter) {
-  LearnedObject object = learn_surface(context, command, input, camera, progress);
+                          const LearnProgress& progress, Clutter& clutter, PhotoLesson& lesson) {
+  LearnedObject object = learn_surface(context, command, input, camera, progress, lesson);
   if (command.clutter_frames > 0 && !input.is_appearance()) {
     object.lookalikes =
         find_lookalikes(context, object, clutter.of_size(object.diameter_m, progress), progress);
@@ -237,7 +222,7 @@ void refuse_what_has_no_effect(const CLI::App& flags, const std::vector<LearnInp
                            any(Kind::kViews) ? "views have their own unit"
                                              : "--planar-width says how large a picture is");
   }
-  if (!any(Kind::kMesh)) {
+  if (!any(Kind::kMesh) && !any(Kind::kPhotos)) {
     refuse_flags_for_input(flags, {"--camera"},
                            any(Kind::kViews) ? "views have their own camera"
                                              : "no input has a shape that a sensor could see");
@@ -258,7 +243,7 @@ void refuse_what_has_no_effect(const CLI::App& flags, const std::vector<LearnInp
 }
 
 Camera camera_of(const LearnCommand& command) {
-  if (command.camera.empty()) return learning_camera();
+  if (command.camera.empty() || command.units.photos) return learning_camera();
   Camera camera = read_camera_json(command.camera).camera;
   if (!camera.distortion.is_zero()) {
     camera.distortion = {};
@@ -267,11 +252,15 @@ Camera camera_of(const LearnCommand& command) {
   return camera;
 }
 
-void run(const CLI::App& flags, const LearnCommand& command) {
+void run(const CLI::App& flags, LearnCommand& command) {
   const Context context = context_for(command.common);
-  std::vector<InputFile> files{{"--camera", command.camera}};
+  std::vector<InputFile> files{{"--camera", command.camera}, {"--board", command.photos.board}};
   for (const std::string& input : command.inputs) files.push_back({"INPUT", input});
-  check_files(files, {{"LIBRARY", command.library}});
+  check_files(files, {{"LIBRARY", command.library},
+                      {"--picture", command.photos.picture, kPictureFiles},
+                      {"--save-camera", command.photos.save_camera, kJsonFiles}});
+  command.units.photos = learns_photos(command.photos, command.camera);
+  check_photo_flags(flags, command.photos, command.units.photos, !command.camera.empty());
   const Camera camera = camera_of(command);
   Library library(command.library);
   const std::vector<LearnInput> inputs =
@@ -284,10 +273,11 @@ void run(const CLI::App& flags, const LearnCommand& command) {
   for (const LearnInput& input : inputs) {
     const auto start = std::chrono::steady_clock::now();
     LearnedObject object;
+    PhotoLesson lesson;
     {
       LearnBars bars(input.name);
       try {
-        object = learn_input(context, command, input, camera, bars.callback(), clutter);
+        object = learn_input(context, command, input, camera, bars.callback(), clutter, lesson);
       } catch (const Cancelled&) {
         throw;
       } catch (const Error& error) {
@@ -323,12 +313,16 @@ void run(const CLI::App& flags, const LearnCommand& command) {
          {"remarks", object.source.remarks},
          {"seconds", taken.count()},
          {"stored_bytes", entry.stored_bytes}});
+    if (!lesson.document.is_null()) {
+      result.document["objects"].back()["photographs"] = lesson.document;
+    }
     result.text += fmt::format("{}: {:.1f} mm, {}; {:.1f} MB in {:.1f} s\n", object.name,
                                1000 * object.diameter_m, what_is_known(entry),
                                1e-6 * static_cast<double>(entry.stored_bytes), taken.count());
     for (const std::string& remark : object.source.remarks) {
       result.text += fmt::format("  {}\n", remark);
     }
+    if (!lesson.wrote.empty()) result.wrote("files", lesson.wrote);
   }
   print_result(command.common, result);
 }
@@ -339,20 +333,22 @@ void add_learn(CLI::App& app) {
   auto state = std::make_shared<LearnCommand>();
   CLI::App* command = add_command(
       app, "learn",
-      "Learns objects from meshes, clouds, RGB-D views, pictures or models of MOPED into a library",
+      "Learns objects from meshes, clouds, RGB-D views, photographs, pictures or models of MOPED "
+      "into a library",
       "sextant learn objects.sxt milk.ply --unit mm\n"
       "  sextant learn objects.sxt models/            # every mesh of a folder, also BOP's models\n"
       "  sextant learn objects.sxt views/ --name mug  # depth_*.png, camera.json and more\n"
       "  sextant learn objects.sxt scan.obj --diameter-m 0.2 --replace\n"
       "  sextant learn objects.sxt kettle.moped.xml   # a model of MOPED, for photographs\n"
-      "  sextant learn objects.sxt card.png --planar-width 63mm",
+      "  sextant learn objects.sxt card.png --planar-width 63mm\n"
+      "  sextant learn objects.sxt photos/ --name tea --board board.json  # see 'sextant board'",
       state->common);
   command->add_option("library", state->library, "file of the library; made when missing")
       ->required();
   command
       ->add_option("input", state->inputs,
                    "meshes or clouds, folders of them, BOP models folders, folders of RGB-D views, "
-                   "models of MOPED, pictures of something flat")
+                   "folders of photographs, models of MOPED, pictures of something flat")
       ->required();
   command->add_option("--name", state->name, "of the object; else that of its file or folder");
   command->add_option(
@@ -366,7 +362,8 @@ void add_learn(CLI::App& app) {
   command->add_option("--planar-width", state->planar_width,
                       "how wide what a picture shows is, with its unit: 63mm, 6.3cm, 0.063m");
   command->add_option("--camera", state->camera,
-                      "camera.json of the sensor that will look for them; else a Kinect's");
+                      "camera.json of the sensor that will look for them, else a Kinect's; of "
+                      "photographs, the one that took them, or a rig with the pose of each");
   command
       ->add_option("--clutter-frames", state->clutter_frames,
                    "frames of other things that the object is looked for in, to know what passes "
@@ -376,6 +373,7 @@ void add_learn(CLI::App& app) {
   command->add_flag("--replace", state->replace, "learn objects anew that the library has already");
   add_flags(*command, state->options);
   add_flags(*command, state->picture, "picture");
+  add_photo_flags(*command, state->photos);
   add_flags(*command, state->reconstruct, "reconstruct", {"seed"});
   command->add_flag("!--no-masks", state->folder.masks, "RGB-D views: do not use mask files");
   command->add_flag("!--no-poses", state->folder.poses,

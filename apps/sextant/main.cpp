@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   sextant::app::add_describe(app);
   sextant::app::add_sift(app);
   sextant::app::add_align(app);
+  sextant::app::add_board(app);
   sextant::app::add_learn(app);
   sextant::app::add_library(app);
   sextant::app::add_match(app);

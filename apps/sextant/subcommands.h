@@ -23,6 +23,7 @@ void add_segment(CLI::App& app);
 void add_describe(CLI::App& app);
 void add_sift(CLI::App& app);
 void add_align(CLI::App& app);
+void add_board(CLI::App& app);
 void add_learn(CLI::App& app);
 void add_library(CLI::App& app);
 void add_match(CLI::App& app);

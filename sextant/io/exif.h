@@ -17,6 +17,11 @@ namespace sextant {
 /// belong to the pixels as the sensor gave them. Who looks at photographs alone calls `upright`.
 int exif_orientation(std::span<const std::byte> file);
 
+/// The focal length in pixels that the Exif part of a JPEG file tells of, for a photograph of this
+/// size: from the focal length on 35 mm film, else from that of the lens and the resolution of the
+/// sensor; 0 where it tells neither. A first guess, some percent off.
+double exif_focal_px(std::span<const std::byte> file, int width, int height);
+
 /// The picture as it was seen, for an orientation from 1 to 8 of a picture on the host: the value 6
 /// turns it by a quarter clockwise, 8 counter-clockwise.
 template <class T>

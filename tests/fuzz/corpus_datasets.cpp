@@ -68,6 +68,11 @@ void write_dataset_corpus(const std::filesystem::path& root) {
   RigCamera left{"left", {camera, {}}}, right{"right", {camera, {}}};
   right.seen.world_from_camera.translation = {0.1, 0, 0};
   write_seeds(root / "rig_json", "two.json", rig_to_json({left, right}).dump());
+  write_seeds(
+      root / "tag_board", "two.json",
+      R"({"dictionary":"tag36h11","width_m":0.2,"height_m":0.1,"tag_m":0.02,"ruler_m":0.05,)"
+      R"("free_m":[-0.03,-0.03,0.03,0.03],"tags":[{"id":3,"corners_m":[[-0.08,0.01],)"
+      R"([-0.06,0.01],[-0.06,-0.01],[-0.08,-0.01]]}]})"sv);
   write_seeds(root / "simple_yaml", "gt.yml",
               "# truth\n0:\n- cam_R_m2c: [1, 0.5, -2e-3,\n    4]\n  obj_id: 1\n- {a: b, 'c': [d]}\n"
               "1: []\n2:\n  deep:\n    deeper: \"word\"\n"sv);

@@ -17,6 +17,7 @@ inline constexpr std::string_view kCloudFiles[] = {".ply", ".pcd", ".obj", ".vtk
 inline constexpr std::string_view kMeshFiles[] = {".ply", ".obj", ".vtk"};
 inline constexpr std::string_view kValueFiles[] = {".ply", ".pcd", ".vtk"};  ///< numbers of points
 inline constexpr std::string_view kPictureFiles[] = {".png", ".jpg", ".jpeg"};
+inline constexpr std::string_view kJsonFiles[] = {".json"};
 inline constexpr std::string_view kPngFiles[] = {".png"};
 inline constexpr std::string_view kDepthFiles[] = {".png", ".pgm", ".tif", ".tiff"};
 inline constexpr std::string_view kArrayFiles[] = {".npy"};

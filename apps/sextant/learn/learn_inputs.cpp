@@ -97,8 +97,18 @@ void add_picture(const fs::path& path, std::vector<LearnInput>& inputs) {
   inputs.push_back(std::move(input));
 }
 
-void add_folder(const fs::path& folder, std::vector<LearnInput>& inputs) {
+void add_folder(const fs::path& folder, const LearnUnits& units, std::vector<LearnInput>& inputs) {
   const std::vector<fs::path> files = files_of(folder);
+  if (units.photos) {
+    require(!has_views(files), folder.string(),
+            ": holds RGB-D views, whose poses need no board; leave --board out");
+    LearnInput input;
+    input.kind = LearnInput::Kind::kPhotos;
+    input.path = folder;
+    input.name = fs::weakly_canonical(folder).filename().string();
+    inputs.push_back(input);
+    return;
+  }
   if (fs::is_regular_file(folder / "models_info.json")) {
     add_bop_models(folder / "models_info.json", inputs);
     return;
@@ -121,9 +131,11 @@ void add_folder(const fs::path& folder, std::vector<LearnInput>& inputs) {
       inputs.push_back(mesh_input(file));
     }
   }
-  require(inputs.size() > before, folder.string(),
-          ": holds no object: no .ply, .obj, .pcd, .vtk, .xyz or .moped.xml file, no "
-          "models_info.json, and no depth_*.png of RGB-D views");
+  require(
+      inputs.size() > before, folder.string(),
+      ": holds no object: no .ply, .obj, .pcd, .vtk, .xyz or .moped.xml file, no "
+      "models_info.json, and no depth_*.png of RGB-D views; photographs of an object need --board "
+      "FILE, or the poses of their cameras by --camera RIG");
 }
 
 /// The largest side of the box around a file's points, in its own units.
@@ -159,7 +171,7 @@ void guess_unit(const Size& size, LearnInput& input) {
 }
 
 void find_unit(const LearnUnits& units, LearnInput& input) {
-  if (input.kind == LearnInput::Kind::kViews || input.kind == LearnInput::Kind::kPicture) return;
+  if (input.kind != LearnInput::Kind::kMesh && input.kind != LearnInput::Kind::kMoped) return;
   const Size size = size_of(input);
   require(input.bop_id == 0 || (units.unit.empty() && units.diameter_m == 0), input.path.string(),
           ": the models of a BOP data set are in millimetres; leave --unit and --diameter-m out");
@@ -204,9 +216,10 @@ std::vector<LearnInput> find_learn_inputs(const std::vector<std::string>& words,
   for (const std::string& word : words) {
     const fs::path path = word;
     if (fs::is_directory(path)) {
-      add_folder(path, inputs);
+      add_folder(path, units, inputs);
       continue;
     }
+    require(!units.photos, word, ": is no folder; name the folder of the photographs of an object");
     const FileKind kind = kind_of_content(path);
     if (kind == FileKind::kMoped) {
       add_moped(path, inputs);

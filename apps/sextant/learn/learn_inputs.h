@@ -17,11 +17,12 @@ struct LearnUnits {
   std::string unit;           ///< m, mm, ...; auto; empty: metres
   double diameter_m = 0;      ///< what the diameter is to become; 0: as the unit says
   double planar_width_m = 0;  ///< of what a picture shows; 0: pictures are no input
+  bool photos = false;        ///< folders hold photographs of an object, whose poses can be known
 };
 
 /// One object to learn.
 struct LearnInput {
-  enum class Kind { kMesh, kViews, kMoped, kPicture };
+  enum class Kind { kMesh, kViews, kMoped, kPicture, kPhotos };
   Kind kind = Kind::kMesh;
   std::filesystem::path path;
   std::string name;
@@ -32,7 +33,9 @@ struct LearnInput {
   std::shared_ptr<const MopedModel> moped;     ///< what a file of MOPED holds
 
   /// Whether only photographs can be searched for it.
-  bool is_appearance() const { return kind == Kind::kMoped || kind == Kind::kPicture; }
+  bool is_appearance() const {
+    return kind == Kind::kMoped || kind == Kind::kPicture || kind == Kind::kPhotos;
+  }
 };
 
 /// Metres of a length that is written with its unit: 63mm, 6.3 cm. Throws Error for one without.
@@ -40,9 +43,9 @@ double length_m_of(const std::string& text);
 
 /// What files and folders name, in their order: a file of geometry, each such file of a folder, the
 /// models of a MOPED file, a picture of something flat, the objects of a BOP models folder, a
-/// folder of RGB-D views. Files are looked through to the end, so that sizes that are not
-/// believable, equal names and what is no geometry are Errors before any work. `name` is that of a
-/// single object; empty for their own.
+/// folder of RGB-D views, a folder of photographs. Files are looked through to the end, so that
+/// sizes that are not believable, equal names and what is no geometry are Errors before any work.
+/// `name` is that of a single object; empty for their own.
 std::vector<LearnInput> find_learn_inputs(const std::vector<std::string>& words,
                                           const std::string& name, const LearnUnits& units);
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "sextant/io/jpeg.h"
 #include "tests/error_message.h"
 #include "tests/exif_jpeg.h"
@@ -53,6 +55,30 @@ TEST(Exif, CutAndDamagedFilesSayNothing) {
     damaged[bit / 8] ^= mask;
     const int found = exif_orientation(damaged);
     EXPECT_TRUE(found >= 1 && found <= 8) << bit;
+    damaged[bit / 8] ^= mask;
+  }
+}
+
+TEST(Exif, ReadsTheFocalLength) {
+  const std::vector<std::byte> plain = plain_jpeg();
+  EXPECT_EQ(exif_focal_px(plain, 4000, 3000), 0);
+  EXPECT_EQ(exif_focal_px(with_orientation(plain, 6), 4000, 3000), 0);
+  // A diagonal of 5000 px where film has 43.27 mm.
+  EXPECT_NEAR(exif_focal_px(testing::with_focal_length(plain, 26, 0, 0), 4000, 3000), 3004.6, 0.1);
+  // 5 mm on a sensor of 6000 pixels in a centimetre.
+  EXPECT_NEAR(exif_focal_px(testing::with_focal_length(plain, 0, 5, 6000), 4000, 3000), 3000, 1e-6);
+  EXPECT_EQ(exif_focal_px(testing::with_focal_length(plain, 0, 5, 0), 4000, 3000), 0);
+  std::vector<std::byte> damaged = testing::with_focal_length(plain, 0, 5, 6000);
+  const std::span<const std::byte> bytes(damaged);
+  for (std::size_t size = 0; size < 140; ++size) {
+    const double focal_px = exif_focal_px(bytes.first(size), 4000, 3000);
+    EXPECT_TRUE(focal_px == 0 || std::abs(focal_px - 3000) < 1e-6) << size;
+  }
+  for (std::size_t bit = 0; bit < 8 * 140; ++bit) {
+    const std::byte mask{static_cast<unsigned char>(1u << (bit % 8))};
+    damaged[bit / 8] ^= mask;
+    const double focal_px = exif_focal_px(damaged, 4000, 3000);
+    EXPECT_TRUE(std::isfinite(focal_px) && focal_px >= 0) << bit;
     damaged[bit / 8] ^= mask;
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/pose/pose_graph.h"
 
+#include "sextant/pose/dense_system/dense_system.h"
+
 namespace sextant {
 
 namespace {
@@ -36,44 +38,8 @@ void adjoint(const Rigid3d& world_from_a, const Vec3d& centre, double (&to)[6][6
   }
 }
 
-/// A dense symmetric system; views that no edge reaches have a one on the diagonal and stay.
-class System {
- public:
-  explicit System(std::size_t size) : size_(size), matrix_(size * size, 0.0), right_(size, 0.0) {}
-
-  void add(std::size_t i, std::size_t j, double value) { matrix_[i * size_ + j] += value; }
-  void add_right(std::size_t i, double value) { right_[i] += value; }
-
-  /// Cholesky in place; false where it is not positive definite.
-  bool solve() {
-    for (std::size_t i = 0; i < size_; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        double sum = matrix_[i * size_ + j];
-        for (std::size_t k = 0; k < j; ++k) sum -= matrix_[i * size_ + k] * matrix_[j * size_ + k];
-        if (i == j) {
-          if (!(sum > 0)) return false;
-          matrix_[i * size_ + i] = std::sqrt(sum);
-        } else {
-          matrix_[i * size_ + j] = sum / matrix_[j * size_ + j];
-        }
-      }
-    }
-    for (std::size_t i = 0; i < size_; ++i) {
-      for (std::size_t k = 0; k < i; ++k) right_[i] -= matrix_[i * size_ + k] * right_[k];
-      right_[i] /= matrix_[i * size_ + i];
-    }
-    for (std::size_t i = size_; i-- > 0;) {
-      for (std::size_t k = i + 1; k < size_; ++k) right_[i] -= matrix_[k * size_ + i] * right_[k];
-      right_[i] /= matrix_[i * size_ + i];
-    }
-    return true;
-  }
-  const double* solution(std::size_t view) const { return right_.data() + 6 * view; }
-
- private:
-  std::size_t size_;
-  std::vector<double> matrix_, right_;
-};
+/// Views that no edge reaches have a one on the diagonal and stay.
+using System = detail::DenseSystem;
 
 void add_edge(const PoseEdge& edge, const Twist3<double>& error, double weight, const Rigid3d& pose,
               System& system) {
@@ -140,7 +106,7 @@ PoseGraphResult relax_poses(std::span<const Rigid3d> world_from_view,
     if (!system.solve()) break;
     double moved = 0;
     for (std::size_t view = 1; view < poses.size(); ++view) {
-      const double* s = system.solution(view);
+      const double* s = system.solution() + 6 * view;
       const Twist3<double> step{{s[0], s[1], s[2]}, {s[3], s[4], s[5]}};
       poses[view] = renormalized(exp(step) * poses[view]);
       moved = max_of(moved, size_of(step, options.length_m));
