@@ -111,6 +111,9 @@ struct PhotoPoseOptions {
   int final_points = 8;
   float final_score = 3;
   bool polish = true;  ///< ends with least squares of distances in the photographs
+  /// Rejects a pose most of whose features lie within the outline of another one of the same object
+  /// with more features.
+  bool once_in_a_place = true;
   // Several photographs.
   PhotoFusion fusion = PhotoFusion::kCombined;
   int least_views = 2;       ///< that must support a pose where there are several
@@ -167,6 +170,8 @@ struct PhotoPoseOptions {
           Range{4, 1e6});
     visit("final_score", self.final_score, "and those with a smaller Q-score", Range{0, 1e6});
     visit("polish", self.polish, "end with least squares in the photographs");
+    visit("once_in_a_place", self.once_in_a_place,
+          "reject poses within the outline of a better one of the same object");
     visit("fusion", self.fusion, "what is made of several photographs", kPhotoFusions);
     visit("least_views", self.least_views, "photographs that must support a pose, of several",
           Range{1, 1000});

@@ -7,6 +7,7 @@
 #include "sextant/pose/reprojection.h"
 #include "sextant/recognize/photo_poses/grouping.h"
 #include "sextant/recognize/photo_poses/hypotheses.h"
+#include "sextant/recognize/photo_poses/outline.h"
 #include "sextant/recognize/photo_poses/refine.h"
 #include "sextant/recognize/photo_poses/score.h"
 #include "sextant/recognize/photo_poses/several_views.h"
@@ -231,6 +232,36 @@ std::string doubt_of(const Problem& problem, const PhotoHypothesis& pose,
   return doubt.str();
 }
 
+/// Step 8: what is accepted, and what is not and why.
+void judge_poses(const Problem& problem, const std::vector<PhotoHypothesis>& poses,
+                 std::span<const PhotoObject> objects,
+                 std::span<const PhotoHypothesis> hypotheses, PhotoPoses& result) {
+  std::vector<PhotoHypothesis> accepted;
+  std::vector<PhotoDetection> detections;
+  for (const PhotoHypothesis& pose : poses) {
+    PhotoDetection found =
+        detection_of(problem, pose, objects[static_cast<std::size_t>(pose.object)]);
+    found.reason = doubt_of(problem, pose, found, hypotheses);
+    if (!found.reason.empty()) {
+      result.rejected.push_back(std::move(found));
+      continue;
+    }
+    accepted.push_back(pose);
+    detections.push_back(std::move(found));
+  }
+  std::vector<std::int32_t> covering(accepted.size(), -1);
+  if (problem.options.once_in_a_place) covering = covering_poses(problem, accepted);
+  for (std::size_t i = 0; i < detections.size(); ++i) {
+    if (covering[i] >= 0) {
+      std::ostringstream reason;
+      reason << "most of its features lie within the outline of a pose of the same object with "
+             << accepted[static_cast<std::size_t>(covering[i])].matches.size();
+      detections[i].reason = reason.str();
+    }
+    (covering[i] < 0 ? result.detections : result.rejected).push_back(std::move(detections[i]));
+  }
+}
+
 bool higher(const PhotoDetection& a, const PhotoDetection& b) {
   return a.score != b.score ? a.score > b.score : a.object_index < b.object_index;
 }
@@ -244,6 +275,7 @@ PhotoPoseOptions photo_pose_options(PhotoPreset preset) {
   o.first_success = true;
   o.nearest_first = false;
   o.polish = false;
+  o.once_in_a_place = false;
   if (preset == PhotoPreset::kPaper) return o;
   o.clustering = PlaceClustering::kAgglomerative;
   o.cluster_radius_px = 200;
@@ -294,12 +326,7 @@ PhotoPoses find_photo_poses(const Context& context, std::span<const PhotoMatch> 
     poses = joined_and_refined(problem, steps.hypotheses, dropped, steps, clock);
   }
   report(progress, 2, 3);
-  for (const PhotoHypothesis& pose : poses) {
-    PhotoDetection found =
-        detection_of(problem, pose, objects[static_cast<std::size_t>(pose.object)]);
-    found.reason = doubt_of(problem, pose, found, steps.hypotheses);
-    (found.reason.empty() ? result.detections : result.rejected).push_back(std::move(found));
-  }
+  judge_poses(problem, poses, objects, steps.hypotheses, result);
   std::stable_sort(result.detections.begin(), result.detections.end(), higher);
   for (DroppedPose& d : dropped) {
     if (result.rejected.size() >= kMostRejected) break;
