@@ -107,6 +107,7 @@ struct PhotoPoseOptions {
   bool refine_random_start = false;
   float refine_px_sq = 5;
   int refine_points = 8;
+  bool turn_over = true;  ///< tries the other pose of something nearly flat as well
   // The last grouping.
   int final_points = 8;
   float final_score = 3;
@@ -166,6 +167,7 @@ struct PhotoPoseOptions {
           Range{1e-3, 1e6});
     visit("refine_points", self.refine_points, "fewer that agree are no refined pose",
           Range{4, 1e6});
+    visit("turn_over", self.turn_over, "try the other pose that something nearly flat may have");
     visit("final_points", self.final_points, "poses with fewer features are dropped at the end",
           Range{4, 1e6});
     visit("final_score", self.final_score, "and those with a smaller Q-score", Range{0, 1e6});

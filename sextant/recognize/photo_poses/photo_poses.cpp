@@ -275,6 +275,7 @@ PhotoPoseOptions photo_pose_options(PhotoPreset preset) {
   o.first_success = true;
   o.nearest_first = false;
   o.polish = false;
+  o.turn_over = false;
   o.once_in_a_place = false;
   if (preset == PhotoPreset::kPaper) return o;
   o.clustering = PlaceClustering::kAgglomerative;
