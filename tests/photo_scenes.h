@@ -122,8 +122,7 @@ struct PoseGap {
   double shift_m = 0, turn_rad = 0;
 };
 inline PoseGap gap(const Rigid3d& a, const Rigid3d& b) {
-  return {norm(a.translation - b.translation),
-          rotation_angle(transpose(a.rotation) * b.rotation)};
+  return {norm(a.translation - b.translation), rotation_angle(transpose(a.rotation) * b.rotation)};
 }
 
 /// Detections of an object at this pose.

@@ -214,8 +214,14 @@ struct PhotoPoseTerms {
   double spread_px = 0;  ///< smaller deviation of their places
   double rms_px = 0;     ///< of their distances
   double q_score = 0;
-  double chance = 0;  ///< decimal logarithm of how many such poses chance would make
+  double chance = 0;    ///< decimal logarithm of how many such poses chance would make
+  double turn_rad = 0;  ///< largest deviation of the rotation, by the covariance
 };
+
+/// What the score is a logistic function of: one, the logarithm of `agreeing`, `share`, -`chance`
+/// (30 at most) and the logarithm of `turn_rad`.
+inline constexpr int kPhotoScoreTerms = 5;
+std::array<double, kPhotoScoreTerms> photo_score_terms(const PhotoPoseTerms& terms);
 
 /// An object found in photographs, or a pose that was considered and rejected.
 struct PhotoDetection {

@@ -19,8 +19,7 @@ std::vector<Vec2d> outline_of(const Problem& problem, const PhotoHypothesis& pos
     const PhotoObservation& o = problem.matches[static_cast<std::size_t>(m)];
     const Vec3d p = camera_from_object * o.point_m;
     if (!(p.z >= kNearestDepth_m)) continue;
-    places.push_back(
-        {view.fx_px * p.x / p.z + view.cx_px, view.fy_px * p.y / p.z + view.cy_px});
+    places.push_back({view.fx_px * p.x / p.z + view.cx_px, view.fy_px * p.y / p.z + view.cy_px});
   }
   return hull_of(std::move(places));
 }
@@ -47,9 +46,8 @@ std::size_t count_within(const Problem& problem, const PhotoHypothesis& pose,
 }  // namespace
 
 std::vector<Vec2d> hull_of(std::vector<Vec2d> places_px) {
-  std::sort(places_px.begin(), places_px.end(), [](const Vec2d& a, const Vec2d& b) {
-    return a.x != b.x ? a.x < b.x : a.y < b.y;
-  });
+  std::sort(places_px.begin(), places_px.end(),
+            [](const Vec2d& a, const Vec2d& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
   places_px.erase(std::unique(places_px.begin(), places_px.end()), places_px.end());
   if (places_px.size() < 3) return places_px;
   // The chain below from left to right, then the one above back.

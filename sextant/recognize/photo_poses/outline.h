@@ -16,8 +16,8 @@ bool is_inside(const std::vector<Vec2d>& hull_px, const Vec2d& at_px);
 
 /// For each pose the number of another one of the same object, with more matches, within whose
 /// outline (of the object's matched points) at least half of its own matches lie; -1 where there is
-/// none. An opaque body shows one thing in a place, so that both cannot be right: a body whose model
-/// is not quite right is found once more by the part that fits another pose better.
+/// none. An opaque body shows one thing in a place, so that both cannot be right: a body whose
+/// model is not quite right is found once more by the part that fits another pose better.
 std::vector<std::int32_t> covering_poses(const Problem& problem,
                                          const std::vector<PhotoHypothesis>& poses);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "sextant/core/eigen3.h"
 #include "sextant/pose/reprojection.h"
 #include "sextant/recognize/photo_poses/grouping.h"
 #include "sextant/recognize/photo_poses/hypotheses.h"
@@ -195,6 +196,12 @@ std::vector<PhotoHypothesis> averaged(const Problem& problem,
   return means;
 }
 
+double largest_turn_rad(const std::array<double, 36>& covariance) {
+  const auto& c = covariance;
+  const double largest = eigen(Sym3d{c[0], c[1], c[2], c[7], c[8], c[14]}).values[2];
+  return std::sqrt(max_of(largest, 0.0));
+}
+
 PhotoDetection detection_of(const Problem& problem, const PhotoHypothesis& pose,
                             const PhotoObject& object) {
   PhotoDetection found;
@@ -203,7 +210,6 @@ PhotoDetection detection_of(const Problem& problem, const PhotoHypothesis& pose,
   found.world_from_object = pose.world_from_object;
   found.centre_m = object.centre_m;
   found.terms = terms_of(problem, pose);
-  found.score = score_of(found.terms);
   found.inliers = pose.matches;
   found.views = supporting_views(problem, pose);
   std::vector<PhotoObservation> observations;
@@ -214,6 +220,8 @@ PhotoDetection detection_of(const Problem& problem, const PhotoHypothesis& pose,
   covariance.open_m = max_of(object.diameter_m, 1e-6);
   found.covariance = photo_covariance(problem.views, observations, pose.world_from_object,
                                       found.centre_m, covariance);
+  found.terms.turn_rad = largest_turn_rad(found.covariance);
+  found.score = score_of(found.terms);
   return found;
 }
 
@@ -234,8 +242,8 @@ std::string doubt_of(const Problem& problem, const PhotoHypothesis& pose,
 
 /// Step 8: what is accepted, and what is not and why.
 void judge_poses(const Problem& problem, const std::vector<PhotoHypothesis>& poses,
-                 std::span<const PhotoObject> objects,
-                 std::span<const PhotoHypothesis> hypotheses, PhotoPoses& result) {
+                 std::span<const PhotoObject> objects, std::span<const PhotoHypothesis> hypotheses,
+                 PhotoPoses& result) {
   std::vector<PhotoHypothesis> accepted;
   std::vector<PhotoDetection> detections;
   for (const PhotoHypothesis& pose : poses) {

@@ -116,9 +116,9 @@ TEST(PhotoPoses, TheSameBitsForAnyNumberOfThreads) {
           EXPECT_EQ(std::memcmp(&a[i].world_from_object, &b[i].world_from_object,
                                 sizeof a[i].world_from_object),
                     0);
-          EXPECT_EQ(std::memcmp(a[i].covariance.data(), b[i].covariance.data(),
-                                sizeof a[i].covariance),
-                    0);
+          EXPECT_EQ(
+              std::memcmp(a[i].covariance.data(), b[i].covariance.data(), sizeof a[i].covariance),
+              0);
           EXPECT_EQ(a[i].score, b[i].score);
           EXPECT_EQ(a[i].object_index, b[i].object_index);
           EXPECT_EQ(a[i].inliers, b[i].inliers);
@@ -180,8 +180,7 @@ TEST(PhotoPoses, WhatOnePhotographAloneSupportsIsRejected) {
   const PhotoPoses found = scene.find();
   EXPECT_TRUE(found.detections.empty());
   ASSERT_FALSE(found.rejected.empty());
-  EXPECT_TRUE(mentions(found.rejected[0].reason, "1 of 3 photographs"))
-      << found.rejected[0].reason;
+  EXPECT_TRUE(mentions(found.rejected[0].reason, "1 of 3 photographs")) << found.rejected[0].reason;
   PhotoPoseOptions options;
   options.least_views = 1;
   EXPECT_EQ(count_at(scene.find(options), object, truth, kNear_m, kNear_rad), 1);
@@ -237,9 +236,9 @@ TEST(PhotoPoses, SomethingFlatIsTurnedTheRightWay) {
     }
     const auto object = scene.add_object(std::move(flat));
     const double tilt = scene.draws().uniform(0.3, 0.6);
-    const Rigid3d truth{exp_rotation(Vec3d{tilt, 0, 0}) *
-                            exp_rotation(Vec3d{0, 0, scene.draws().uniform(-3, 3)}),
-                        {0.02, 0.01, 0.9}};
+    const Rigid3d truth{
+        exp_rotation(Vec3d{tilt, 0, 0}) * exp_rotation(Vec3d{0, 0, scene.draws().uniform(-3, 3)}),
+        {0.02, 0.01, 0.9}};
     scene.place(object, truth, 0.4);
     PhotoPoseOptions options;
     options.seed = static_cast<std::uint32_t>(trial);

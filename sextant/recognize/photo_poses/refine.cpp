@@ -37,8 +37,7 @@ Rigid3d turned_over(const Problem& problem, const SampledPose& pose) {
   return renormalized(Rigid3d{rotation, at - rotation * middle});
 }
 
-double q_score(const Problem& problem, const Rigid3d& pose,
-               std::span<const std::int32_t> matches) {
+double q_score(const Problem& problem, const Rigid3d& pose, std::span<const std::int32_t> matches) {
   const std::vector<Rigid3d> in_cameras = poses_in_cameras(problem, pose);
   const double sigma_sq = static_cast<double>(problem.options.sigma_px) * problem.options.sigma_px;
   double sum = 0;
