@@ -218,8 +218,8 @@ struct PhotoPoseTerms {
   double turn_rad = 0;  ///< largest deviation of the rotation, by the covariance
 };
 
-/// What the score is a logistic function of: one, the logarithm of `agreeing`, `share`, -`chance`
-/// (30 at most) and the logarithm of `turn_rad`.
+/// What the score is a logistic function of: one, the logarithm of `agreeing`, `share`, the
+/// logarithm of `turn_rad`, and `rms_px`.
 inline constexpr int kPhotoScoreTerms = 5;
 std::array<double, kPhotoScoreTerms> photo_score_terms(const PhotoPoseTerms& terms);
 

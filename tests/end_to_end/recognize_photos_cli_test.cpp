@@ -251,7 +251,8 @@ TEST_F(RecognizePhotosCli, SaysWhatIsWrong) {
   says(message("both.png other/both.png --camera cam.json --overlay pictures"), "would overwrite");
   says(message("both.png --camera cam.json --only coffee"), "has no object 'coffee'");
   says(message("both.png cam.json --camera cam.json"), "is no photograph");
-  write_depth(folder_ / "depth.png", Image<float>(Context::cpu(), 640, 480).view());
+  write_depth(folder_ / "depth.png",
+              testing::make_image<float>(640, 480, [](int, int) { return 1.0f; }).view());
   says(message("both.png depth.png --camera cam.json"), "is no photograph");
   says(message("depth.png --camera cam.json --mode throughput"), "--mode: has no effect");
 }

@@ -19,7 +19,8 @@ namespace sextant::app {
 
 namespace {
 
-constexpr int kCards = 8, kSleeves = 4, kScenes = 80;
+constexpr int kCards = 8, kSleeves = 4, kScenes = 120;
+constexpr int kFewest = 5;                              ///< features of a pose
 constexpr double kRight_m = 0.05, kRight_rad = 0.1745;  ///< MOPED's bounds: 5 cm and 10 degrees
 
 /// A thing of one or four printed sides.
@@ -160,6 +161,10 @@ std::vector<Judged> judge(const Context& context, std::uint64_t world_number) {
   const World world = make_world(world_number);
   PhotoRecognizeOptions options;
   options.poses.accept = 0;
+  // Poses of few features, most of them wrong, have scores too.
+  options.poses.agree_points = options.poses.group_points = kFewest;
+  options.poses.refine_points = options.poses.final_points = kFewest;
+  options.poses.group_score = options.poses.final_score = 1;
   PhotoRecognizer recognizer(context, world.objects, options);
   std::vector<Judged> all;
   ProgressBar bar("looking at drawn photographs", {"photographs", 1});
@@ -220,7 +225,7 @@ std::vector<measure::Row> photo_score(const Context& context) {
   std::vector<measure::Row> rows;
   const std::vector<Judged> first = judge(context, 1);
   const std::array<double, kTerms> weights = fit(first);
-  const char* const kNames[kTerms] = {"one", "log agreeing", "share", "chance", "log turn"};
+  const char* const kNames[kTerms] = {"one", "log agreeing", "share", "log turn", "rms"};
   for (std::size_t i = 0; i < kTerms; ++i) {
     rows.push_back({std::string("fitted weight of ") + kNames[i], "", {}, weights[i], {}, {}});
   }
@@ -231,6 +236,8 @@ std::vector<measure::Row> photo_score(const Context& context) {
   for (std::size_t bin = 0; bin + 1 < std::size(kEdges); ++bin) {
     double count = 0, sum = 0, good = 0;
     for (const Judged& judged : second) {
+      // What recognition would not have told.
+      if (judged.terms.agreeing < PhotoPoseOptions{}.final_points) continue;
       if (judged.score < kEdges[bin] || judged.score >= kEdges[bin + 1]) continue;
       count += 1;
       sum += judged.score;
