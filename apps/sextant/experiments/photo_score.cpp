@@ -57,8 +57,9 @@ World make_world(std::uint64_t number) {
     world.cards.push_back(draw_card(first + i));
   }
   for (std::uint64_t i = 0; i < 8; ++i) {
-    // One of the strangers is of the same maker: a fifth of it is what something learned shows.
-    world.strangers.push_back(draw_card(first + 500 + i, i == 0 ? 0.2 : 0, first));
+    // Half of the strangers share a part with something that is learned.
+    world.strangers.push_back(
+        draw_card(first + 500 + i, i % 2 ? 0.2 + 0.04 * double(i) : 0, first + i));
   }
   for (std::size_t i = 0; i < kCards; ++i) world.bodies.push_back({{i}, {Rigid3d{}}});
   for (std::size_t i = 0; i < kSleeves; ++i) {
