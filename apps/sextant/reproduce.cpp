@@ -80,8 +80,6 @@ constexpr Experiment kExperiments[] = {
      "Table 2 and Fig. 6 of MOPED: strategies of matching on its own photographs and models",
      moped_matching},
     {"moped-poses", "poses in MOPED's own photographs, by its models", moped_poses},
-    {"moped-clustering", "Table 1 of MOPED: ways to bring poses together, on drawn cards",
-     moped_clustering},
     {"photo-score", "whether the scores of recognition in photographs are probabilities",
      photo_score},
 };

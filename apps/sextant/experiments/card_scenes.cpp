@@ -240,30 +240,6 @@ Image<std::uint8_t> photograph_cards(const std::vector<PlacedCard>& cards, const
   return photo;
 }
 
-double seen_share(const std::vector<PlacedCard>& cards, std::size_t which, const Camera& camera) {
-  const PlacedCard& card = cards[which];
-  std::vector<Rigid3d> card_from_camera;
-  for (const PlacedCard& other : cards) {
-    card_from_camera.push_back(inverse(other.camera_from_card));
-  }
-  int seen = 0;
-  for (int i = 0; i < 100; ++i) {
-    const Vec3d p{((i % 10 + 0.5) / 10 - 0.5) * card.card->width_m,
-                  ((i / 10 + 0.5) / 10 - 0.5) * card.card->height_m(), 0};
-    const Vec3d in_camera = card.camera_from_card * p;
-    const Vec2d at = project(camera, in_camera);
-    if (!(at.x > 0 && at.y > 0 && at.x < camera.width - 1 && at.y < camera.height - 1)) continue;
-    bool hidden = false;
-    for (std::size_t other = 0; other < cards.size() && !hidden; ++other) {
-      if (other == which) continue;
-      const Hit hit = meet(*cards[other].card, card_from_camera[other], in_camera / in_camera.z);
-      hidden = hit.on && hit.depth_m < in_camera.z;
-    }
-    seen += hidden ? 0 : 1;
-  }
-  return seen / 100.0;
-}
-
 Camera card_camera(int width) {
   const int height = width * 3 / 4;
   const double focal_px = width / 2.0 / std::tan(0.5235987755982988);

@@ -44,10 +44,6 @@ struct PhotoFlaws {
 Image<std::uint8_t> photograph_cards(const std::vector<PlacedCard>& cards, const Camera& camera,
                                      const PhotoFlaws& flaws, std::uint64_t seed);
 
-/// The share of a card's face that is seen: of 10 × 10 places on it those inside the picture that
-/// no nearer card hides.
-double seen_share(const std::vector<PlacedCard>& cards, std::size_t which, const Camera& camera);
-
 /// A camera of this width, 4:3, that sees 60 degrees from side to side.
 Camera card_camera(int width);
 

@@ -33,7 +33,6 @@ double support_of(const MopedPhotos& data, std::int32_t object, const Rigid3d& p
 /// What one preset does in all photographs.
 struct Outcome {
   double found = 0, absent = 0, sure = 0, same = 0, better = 0, missed = 0;
-  std::vector<double> ms;
 };
 
 void compare(const MopedPhotos& data, std::size_t photo, const std::vector<PhotoMatch>& matches,
@@ -77,10 +76,8 @@ Outcome run_preset(const Context& context, const MopedPhotos& data,
   for (std::size_t photo = 0; photo < data.photos.size(); ++photo) {
     const std::vector<PhotoMatch> matches =
         match_photo(context, features[photo], data.camera, data.appearance, options.match);
-    PhotoPoses poses;
-    outcome.ms.push_back(measure::milliseconds([&] {
-      poses = find_photo_poses(context, matches, std::span(&posed, 1), objects, options.poses);
-    }));
+    const PhotoPoses poses =
+        find_photo_poses(context, matches, std::span(&posed, 1), objects, options.poses);
     for (const PhotoDetection& d : poses.detections) {
       outcome.found += 1;
       outcome.absent += absent.contains(d.object) ? 1 : 0;
@@ -119,7 +116,6 @@ std::vector<measure::Row> moped_poses(const Context& context) {
       add("absent models found", "", outcome.absent);
     }
     add("missed", "", outcome.missed);
-    add("time of the poses", "ms", measure::spread_of(outcome.ms).median);
   }
   return rows;
 }
