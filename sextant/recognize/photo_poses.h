@@ -219,7 +219,8 @@ struct PhotoPoseTerms {
 };
 
 /// What the score is a logistic function of: one, the logarithm of `agreeing`, `share`, the
-/// logarithm of `turn_rad`, and `rms_px`.
+/// logarithm of `turn_rad`, and how far log(`agreeing`) is below that of 8, for poses of few
+/// features.
 inline constexpr int kPhotoScoreTerms = 5;
 std::array<double, kPhotoScoreTerms> photo_score_terms(const PhotoPoseTerms& terms);
 

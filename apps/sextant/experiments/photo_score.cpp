@@ -225,7 +225,7 @@ std::vector<measure::Row> photo_score(const Context& context) {
   std::vector<measure::Row> rows;
   const std::vector<Judged> first = judge(context, 1);
   const std::array<double, kTerms> weights = fit(first);
-  const char* const kNames[kTerms] = {"one", "log agreeing", "share", "log turn", "rms"};
+  const char* const kNames[kTerms] = {"one", "log agreeing", "share", "log turn", "few"};
   for (std::size_t i = 0; i < kTerms; ++i) {
     rows.push_back({std::string("fitted weight of ") + kNames[i], "", {}, weights[i], {}, {}});
   }

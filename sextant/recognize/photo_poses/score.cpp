@@ -79,7 +79,7 @@ PhotoPoseTerms terms_of(const Problem& problem, const PhotoHypothesis& pose) {
 double score_of(const PhotoPoseTerms& terms) {
   if (terms.agreeing < 4) return 0;
   // Fitted by `sextant reproduce photo-score`: right is within 5 cm and 10 degrees.
-  constexpr double kWeights[kPhotoScoreTerms] = {-9.085, 0.9773, 4.658, -0.7081, -0.2069};
+  constexpr double kWeights[kPhotoScoreTerms] = {-6.608, 0.2006, 3.557, -1.007, 6.182};
   const std::array<double, kPhotoScoreTerms> x = photo_score_terms(terms);
   double logit = 0;
   for (std::size_t i = 0; i < kPhotoScoreTerms; ++i) logit += kWeights[i] * x[i];
@@ -92,7 +92,8 @@ namespace sextant {
 
 std::array<double, kPhotoScoreTerms> photo_score_terms(const PhotoPoseTerms& terms) {
   return {1, std::log(max_of(terms.agreeing, 1.0)), terms.share,
-          std::log(clamp(terms.turn_rad, 1e-4, 3.0)), terms.rms_px};
+          std::log(clamp(terms.turn_rad, 1e-4, 3.0)),
+          min_of(std::log(max_of(terms.agreeing, 1.0) / 8), 0.0)};
 }
 
 }  // namespace sextant
