@@ -181,22 +181,44 @@ void write_text(const fs::path& path, const std::string& text) {
   write_file_atomically(path, [&](FileWriter& writer) { writer.write(text); });
 }
 
+/// Whether the set has photographs alone. Of the options of recognition by depth only the least
+/// score is one of photographs too.
+bool are_photographs(const EvalCommand& command, const std::vector<SetImage>& images) {
+  const bool photographs = images.front().depth_file.empty();
+  for (const SetImage& image : images) {
+    require(image.depth_file.empty() == photographs, image.scene->folder.string(), ": image ",
+            image.image->id, photographs ? " has depth" : " is a photograph",
+            ", others are not; judge them by themselves with --first and --images");
+  }
+  RecognizeOptions rest = command.recognize.options;
+  rest.accept = RecognizeOptions{}.accept;
+  require(!photographs || options_to_json(rest) == options_to_json(RecognizeOptions{}), command.set,
+          ": has photographs, and of the flags of recognition by depth only --accept "
+          "has an effect on them; leave the others out");
+  require(photographs || command.recognize.preset == PhotoPreset::kDefault, command.set,
+          ": has depth maps, and --preset is for photographs");
+  return photographs;
+}
+
 /// Looks for the objects of the library in the images, and takes what it finds for the results.
-void recognize_images(EvalCommand& command, const std::vector<EvaluatedModel>& models,
-                      std::vector<SetImage>& images) {
+void recognize_images(EvalCommand& command, const SetNotes& notes,
+                      const std::vector<EvaluatedModel>& models, std::vector<SetImage>& images) {
+  const bool photographs = are_photographs(command, images);
   std::vector<ImageToRecognize> wanted;
   for (const SetImage& image : images) {
-    require(!image.depth_file.empty(), image.scene->folder.string(), ": image ", image.image->id,
-            " is a photograph, and objects are found by depth");
-    wanted.push_back(
-        {image.judged.scene, image.judged.image, image.depth_file, image.image->camera});
+    const fs::path& file = photographs ? image.color_file : image.depth_file;
+    require(!file.empty(), image.scene->folder.string(), ": image ", image.image->id,
+            " has neither depth nor a picture");
+    wanted.push_back({image.judged.scene, image.judged.image, file, image.image->camera});
   }
-  std::vector<int> objects;
-  objects.reserve(models.size());
-  for (const EvaluatedModel& model : models) objects.push_back(model.object_id);
+  SetObjects objects;
+  for (const EvaluatedModel& model : models) {
+    const auto name = notes.objects.find(model.object_id);
+    objects[model.object_id] = name == notes.objects.end() ? "" : name->second;
+  }
   command.recognize.threads = command.common.threads;
   const std::vector<RecognizedImage> found =
-      recognize_set(command.recognize, wanted, objects, command.output);
+      recognize_set(command.recognize, wanted, photographs, objects, command.output);
   // Images in which nothing was found have no line in the file, but took their time.
   for (std::size_t i = 0; i < images.size(); ++i) images[i].judged.seconds = found[i].seconds;
   command.results = (fs::path(command.output) / "results.csv").string();
@@ -221,7 +243,7 @@ void run(EvalCommand& command) {
     const ElapsedLine line("reading models");
     list = read_set_models(command.set);
   }
-  if (!command.recognize.library.empty()) recognize_images(command, list, images);
+  if (!command.recognize.library.empty()) recognize_images(command, notes, list, images);
   add_reports(command.results, command.min_score, scenes, images);
   std::vector<BopTarget> targets;
   const fs::path targets_file = command.targets.empty()
@@ -289,6 +311,8 @@ void add_library(CLI::App& command, RecognizeSet& recognize) {
       ->capture_default_str();
   add_flags(command, recognize.options);
   check_sources_flag(command);
+  const FlagAdder add(command);
+  add("preset", recognize.preset, "of photographs: how poses are made of matches", kPhotoPresets);
 }
 
 /// Poses come from a file or from a library.
@@ -297,7 +321,7 @@ void check_source(const CLI::App& flags, const EvalCommand& command) {
     throw CLI::ValidationError("pass either --results or --library");
   }
   if (!command.recognize.library.empty()) return;
-  refuse_flags(flags, {"--workers"}, "it belongs to --library");
+  refuse_flags(flags, {"--workers", "--preset"}, "it belongs to --library");
   refuse_flags(flags, flags_of<RecognizeOptions>(), "it belongs to --library");
 }
 

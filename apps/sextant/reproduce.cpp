@@ -82,6 +82,9 @@ constexpr Experiment kExperiments[] = {
     {"moped-matching",
      "Table 2 and Fig. 6 of MOPED: strategies of matching on its own photographs and models",
      moped_matching},
+    {"moped-poses", "poses in MOPED's own photographs, by its models", moped_poses},
+    {"photo-score", "whether the scores of recognition in photographs are probabilities",
+     photo_score},
 };
 
 struct ReproduceCommand {

@@ -107,10 +107,14 @@ struct PhotoPoseOptions {
   bool refine_random_start = false;
   float refine_px_sq = 5;
   int refine_points = 8;
+  bool turn_over = true;  ///< tries the other pose of something nearly flat as well
   // The last grouping.
   int final_points = 8;
   float final_score = 3;
   bool polish = true;  ///< ends with least squares of distances in the photographs
+  /// Rejects a pose most of whose features lie within the outline of another one of the same object
+  /// with more features.
+  bool once_in_a_place = true;
   // Several photographs.
   PhotoFusion fusion = PhotoFusion::kCombined;
   int least_views = 2;       ///< that must support a pose where there are several
@@ -163,10 +167,13 @@ struct PhotoPoseOptions {
           Range{1e-3, 1e6});
     visit("refine_points", self.refine_points, "fewer that agree are no refined pose",
           Range{4, 1e6});
+    visit("turn_over", self.turn_over, "try the other pose that something nearly flat may have");
     visit("final_points", self.final_points, "poses with fewer features are dropped at the end",
           Range{4, 1e6});
     visit("final_score", self.final_score, "and those with a smaller Q-score", Range{0, 1e6});
     visit("polish", self.polish, "end with least squares in the photographs");
+    visit("once_in_a_place", self.once_in_a_place,
+          "reject poses within the outline of a better one of the same object");
     visit("fusion", self.fusion, "what is made of several photographs", kPhotoFusions);
     visit("least_views", self.least_views, "photographs that must support a pose, of several",
           Range{1, 1000});
@@ -207,8 +214,15 @@ struct PhotoPoseTerms {
   double spread_px = 0;  ///< smaller deviation of their places
   double rms_px = 0;     ///< of their distances
   double q_score = 0;
-  double chance = 0;  ///< decimal logarithm of how many such poses chance would make
+  double chance = 0;    ///< decimal logarithm of how many such poses chance would make
+  double turn_rad = 0;  ///< largest deviation of the rotation, by the covariance
 };
+
+/// What the score is a logistic function of: one, the logarithm of `agreeing`, `share`, the
+/// logarithm of `turn_rad`, and how far log(`agreeing`) is below that of 8, for poses of few
+/// features.
+inline constexpr int kPhotoScoreTerms = 5;
+std::array<double, kPhotoScoreTerms> photo_score_terms(const PhotoPoseTerms& terms);
 
 /// An object found in photographs, or a pose that was considered and rejected.
 struct PhotoDetection {

@@ -6,9 +6,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sextant/core/options_json.h"
+#include "sextant/evaluate/pose_error.h"
+#include "sextant/io/bop_dataset.h"
 #include "sextant/io/camera_json.h"
 #include "sextant/io/depth_file.h"
 #include "sextant/io/image_file.h"
+#include "sextant/io/json_file.h"
+#include "sextant/io/ply.h"
 #include "sextant/io/png.h"
 #include "sextant/io/pose_json.h"
 #include "sextant/io/rig_json.h"
@@ -169,6 +174,66 @@ TEST_F(RecognizePhotosCli, LooksAtAFolderInEitherMode) {
   EXPECT_EQ(document.at("frames")[2].at("detections").size(), 1u);
 }
 
+TEST_F(RecognizePhotosCli, ADataSetOfPhotographsIsJudged) {
+  learn();
+  // Flat models in millimetres, whose names in the set are those in the library.
+  TriangleMesh flat;
+  flat.vertices.points = copy(
+      Context::cpu(), std::vector<Vec3f>{{-60, -40, 0}, {60, -40, 0}, {60, 40, 0}, {-60, 40, 0}});
+  flat.triangles = copy(Context::cpu(), std::vector<Vec3i>{{0, 2, 1}, {0, 3, 2}});
+  std::filesystem::create_directories(folder_ / "set/models");
+  json infos, names;
+  for (const auto& [id, name] : {std::pair{"2", "milk"}, {"5", "tea"}}) {
+    write_ply(folder_ / ("set/models/obj_00000" + std::string(id) + ".ply"), flat);
+    infos[id] = {{"diameter", 144.2}};
+    names[id] = name;
+  }
+  write_json_file(folder_ / "set/models/models_info.json", infos);
+  write_json_file(folder_ / "set/sextant.json", {{"name", "cards"},
+                                                 {"source", ""},
+                                                 {"truth", "exact"},
+                                                 {"criterion", options_to_json(PoseCriterion{})},
+                                                 {"objects", names},
+                                                 {"distractors", json::array()},
+                                                 {"unlisted", json::object()},
+                                                 {"remarks", json::array()}});
+  BopScene scene;
+  scene.id = 1;
+  scene.folder = folder_ / "set/test/000001";
+  scene.has_truth = true;
+  std::filesystem::create_directories(scene.folder / "rgb");
+  for (int i = 0; i < 2; ++i) {
+    BopImage image;
+    image.id = i;
+    image.camera = {camera_, {}};
+    Rigid3d pose = tea_pose_;
+    pose.translation.x += 0.05 * i;
+    image.truth.push_back({5, pose});
+    image.truth.push_back({2, milk_pose_});
+    take("set/test/000001/rgb/" + bop_name(i) + ".png", {{&tea_, pose}, {&milk_, milk_pose_}},
+         camera_, {});
+    scene.images.push_back(std::move(image));
+  }
+  write_bop_scene(scene);
+  for (const char* workers : {"1", "2"}) {
+    const std::string out = std::string("report") + workers;
+    const Outcome judged =
+        run("eval set --library cards.sxt --out " + out + " --json --workers " + workers);
+    ASSERT_EQ(judged.status, 0) << judged.err;
+    const json all = json::parse(judged.out).at("evaluation").at("all");
+    EXPECT_EQ(all.at("instances"), 4);
+    EXPECT_EQ(all.at("right"), 4);
+    EXPECT_EQ(all.at("false"), 0);
+  }
+  const auto says = [&](const std::string& flags, const char* part) {
+    const Outcome outcome = run("eval set --out other " + flags);
+    EXPECT_NE(outcome.status, 0);
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+  };
+  says("--library cards.sxt --sources tensors", "has photographs");
+  says("--results report1/results.csv --preset paper", "--preset: has no effect");
+}
+
 TEST_F(RecognizePhotosCli, NothingThereIsAnAnswer) {
   learn();
   take("wall.png", {}, camera_, {});
@@ -196,6 +261,9 @@ TEST_F(RecognizePhotosCli, SaysWhatIsWrong) {
   write_camera_json(folder_ / "small.json", {small, {}});
   says(message("both.png --camera small.json"), "320 x 480");
   says(message("both.png --camera cam.json --segment a.ply"), "--segment: has no effect");
+  std::filesystem::create_directory(folder_ / "other");
+  take("other/both.png", {}, camera_, {});
+  says(message("both.png other/both.png --camera cam.json --overlay pictures"), "would overwrite");
   says(message("both.png --camera cam.json --only coffee"), "has no object 'coffee'");
   says(message("both.png cam.json --camera cam.json"), "is no photograph");
   write_depth(folder_ / "depth.png",

@@ -7,10 +7,13 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "apps/sextant/command/progress_bar.h"
 #include "apps/sextant/eval/judged_image.h"
+#include "apps/sextant/input/photo.h"
 #include "apps/sextant/recognize/known_objects.h"
+#include "apps/sextant/recognize/photographed_objects.h"
 #include "sextant/core/build_config.h"
 #include "sextant/core/for_each.h"
 #include "sextant/core/options_json.h"
@@ -35,8 +38,8 @@ std::string this_program() {
 std::uint64_t key_of(const ImageToRecognize& image, const std::string& all_images) {
   Fingerprint key;
   key.add(all_images);
-  key.add(image.depth_file.string());
-  key.add(static_cast<double>(fs::last_write_time(image.depth_file).time_since_epoch().count()));
+  key.add(image.file.string());
+  key.add(static_cast<double>(fs::last_write_time(image.file).time_since_epoch().count()));
   const Camera& camera = image.camera.camera;
   const Distortion<double>& d = camera.distortion;
   for (const double value :
@@ -118,25 +121,34 @@ class RecognizedImages {
   std::map<std::uint64_t, json> lines_;
 };
 
-void check_numbers(const RecognizeSet& what, const std::vector<LearnedObject>& objects,
-                   std::span<const int> set_objects) {
+/// The set's numbers of the library's objects.
+std::vector<int> numbers_in_set(const RecognizeSet& what, const std::vector<LearnedObject>& objects,
+                                const SetObjects& set_objects) {
+  std::vector<int> numbers;
   for (const LearnedObject& object : objects) {
-    const bool known =
-        std::find(set_objects.begin(), set_objects.end(), object.bop_id) != set_objects.end();
-    require(known, what.library, ": ",
-            object.bop_id == 0 ? "object '" + object.name + "' has no number in a BOP data set"
-                               : "object '" + object.name + "' has the number " +
-                                     std::to_string(object.bop_id) + ", which the set lacks",
+    int number = object.bop_id;
+    for (const auto& [id, name] : set_objects) {
+      if (number == 0 && name == object.name) number = id;
+    }
+    require(set_objects.contains(number), what.library, ": ",
+            number == 0 ? "object '" + object.name +
+                              "' has no number in a BOP data set, and the set names none like it"
+                        : "object '" + object.name + "' has the number " + std::to_string(number) +
+                              ", which the set lacks",
             "; 'sextant learn' gives objects their numbers when it is given the set's folder "
             "models, and 'sextant library remove' takes others out");
+    numbers.push_back(number);
   }
+  return numbers;
 }
 
-RecognizedImage recognize(const Recognizer& recognizer, const std::vector<LearnedObject>& objects,
+using Seconds = std::chrono::duration<double>;
+
+RecognizedImage recognize(const Recognizer& recognizer, const std::vector<int>& numbers,
                           const ImageToRecognize& image) {
   const double unit_m = image.camera.depth_unit_m();
-  require(unit_m > 0, image.depth_file.string(), ": scene_camera.json has no depth_scale for it");
-  Image<float> depth_m = read_depth(image.depth_file, {.unit_m = unit_m});
+  require(unit_m > 0, image.file.string(), ": scene_camera.json has no depth_scale for it");
+  Image<float> depth_m = read_depth(image.file, {.unit_m = unit_m});
   Camera camera = image.camera.camera;
   camera.width = depth_m.width();
   camera.height = depth_m.height();
@@ -148,28 +160,82 @@ RecognizedImage recognize(const Recognizer& recognizer, const std::vector<Learne
   }
   const Recognition found = recognizer.recognize(depth_m, camera);
   RecognizedImage result;
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = Seconds(std::chrono::steady_clock::now() - start).count();
   for (const Detection& d : found.detections) {
-    const int object_id = objects[static_cast<std::size_t>(d.object_index)].bop_id;
+    const int number = numbers[static_cast<std::size_t>(d.object_index)];
     result.results.push_back(
-        {image.scene, image.image, object_id, d.score, d.camera_from_object, result.seconds});
+        {image.scene, image.image, number, d.score, d.camera_from_object, result.seconds});
   }
   return result;
 }
+
+RecognizedImage recognize(PhotoRecognizer& recognizer, const std::vector<int>& numbers,
+                          const ImageToRecognize& image) {
+  const Photo photo = read_photo(image.file.string(), false);
+  Camera camera = image.camera.camera;
+  camera.width = photo.view().width;
+  camera.height = photo.view().height;
+  const auto start = std::chrono::steady_clock::now();
+  const PhotoRecognition found = recognizer.recognize(photo.view(), camera);
+  RecognizedImage result;
+  result.seconds = Seconds(std::chrono::steady_clock::now() - start).count();
+  for (const PhotoDetection& d : found.detections) {
+    const int number = numbers[static_cast<std::size_t>(d.object_index)];
+    result.results.push_back(
+        {image.scene, image.image, number, d.score, d.world_from_object, result.seconds});
+  }
+  return result;
+}
+
+/// Recognisers of photographs, each for one thread at a time.
+class PhotoRecognizers {
+ public:
+  PhotoRecognizers(int count, const Context& context, std::span<const LearnedObject> objects,
+                   const PhotoRecognizeOptions& options) {
+    for (int i = 0; i < count; ++i) free_.emplace_back(context, objects, options);
+  }
+
+  RecognizedImage recognize(const std::vector<int>& numbers, const ImageToRecognize& image) {
+    std::optional<PhotoRecognizer> mine;
+    {
+      const std::lock_guard lock(mutex_);
+      mine.emplace(std::move(free_.back()));
+      free_.pop_back();
+    }
+    const auto give_back = [&] {
+      const std::lock_guard lock(mutex_);
+      free_.push_back(std::move(*mine));
+    };
+    try {
+      RecognizedImage found = app::recognize(*mine, numbers, image);
+      give_back();
+      return found;
+    } catch (...) {
+      give_back();
+      throw;
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<PhotoRecognizer> free_;
+};
 
 }  // namespace
 
 std::vector<RecognizedImage> recognize_set(const RecognizeSet& what,
                                            std::span<const ImageToRecognize> images,
-                                           std::span<const int> set_objects,
+                                           bool photographs, const SetObjects& set_objects,
                                            const fs::path& folder) {
   const Context context = Context::cpu(what.workers > 1 ? 1 : what.threads);
   const std::vector<LearnedObject> objects =
-      load_known_objects(context, what.library, what.options);
-  check_numbers(what, objects, set_objects);
+      photographs ? load_photographed_objects(what.library, {})
+                  : load_known_objects(context, what.library, what.options);
+  const std::vector<int> numbers = numbers_in_set(what, objects, set_objects);
   RecognizedImages store(folder / "recognized.jsonl");
-  const std::string all_images =
-      this_program() + sha256_of_file(what.library) + options_to_json(what.options).dump();
+  const std::string all_images = this_program() + sha256_of_file(what.library) +
+                                 options_to_json(what.options).dump() +
+                                 (photographs ? std::to_string(static_cast<int>(what.preset)) : "");
   std::vector<RecognizedImage> recognized(images.size());
   std::vector<std::uint64_t> keys;
   std::vector<std::size_t> open;
@@ -178,7 +244,15 @@ std::vector<RecognizedImage> recognize_set(const RecognizeSet& what,
     if (!store.find(keys[i], recognized[i])) open.push_back(i);
   }
   if (!open.empty()) {
-    const Recognizer recognizer(context, objects, what.options);
+    std::optional<Recognizer> by_depth;
+    std::optional<PhotoRecognizers> by_photo;
+    if (photographs) {
+      PhotoRecognizeOptions options = photo_recognize_options(what.preset);
+      options.poses.accept = what.options.accept;
+      by_photo.emplace(what.workers, context, objects, options);
+    } else {
+      by_depth.emplace(context, objects, what.options);
+    }
     ProgressBar bar("recognising", {"images", 1});
     const Progress progress = bar.callback();
     std::mutex mutex;
@@ -186,7 +260,8 @@ std::vector<RecognizedImage> recognize_set(const RecognizeSet& what,
     for_each_chunk(Context::cpu(what.workers), static_cast<std::int64_t>(open.size()), 1,
                    [&](std::int64_t chunk, std::int64_t) {
                      const std::size_t i = open[static_cast<std::size_t>(chunk)];
-                     recognized[i] = recognize(recognizer, objects, images[i]);
+                     recognized[i] = photographs ? by_photo->recognize(numbers, images[i])
+                                                 : recognize(*by_depth, numbers, images[i]);
                      const std::lock_guard lock(mutex);
                      store.append(keys[i], images[i], recognized[i]);
                      report(progress, static_cast<std::int64_t>(++done),

@@ -43,5 +43,7 @@ std::vector<measure::Row> curvature_correspondence(const Context& context);
 std::vector<measure::Row> real_surfaces(const Context& context);
 std::vector<measure::Row> learn_captured(const Context& context);
 std::vector<measure::Row> moped_matching(const Context& context);
+std::vector<measure::Row> moped_poses(const Context& context);
+std::vector<measure::Row> photo_score(const Context& context);
 
 }  // namespace sextant::app

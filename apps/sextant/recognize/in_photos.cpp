@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <optional>
 
 #include "apps/sextant/command/files.h"
@@ -62,6 +63,7 @@ std::vector<Job> plan(const PhotoCommand& command, const PhotoList& list) {
   std::vector<InputFile> inputs{{"LIBRARY", command.library}, {"--camera", command.camera}};
   std::vector<OutputFile> outputs;
   std::vector<Job> jobs;
+  std::map<std::string, std::string> drawn_from;
   if (!command.overlay.empty() && (list.several || list.rig.size() > 1)) {
     make_folder(command.overlay);
   }
@@ -71,6 +73,9 @@ std::vector<Job> plan(const PhotoCommand& command, const PhotoList& list) {
       inputs.push_back({"the input " + moment.files[c], moment.files[c]});
       if (command.overlay.empty()) continue;
       jobs.back().overlays.push_back(overlay_of(command, list, moment, c));
+      const auto [drawn, fresh] = drawn_from.emplace(jobs.back().overlays.back(), moment.files[c]);
+      require(fresh, moment.files[c], ": would overwrite what ", drawn->second,
+              " becomes; recognise them one after the other");
       outputs.push_back({"--overlay", jobs.back().overlays.back(), kPictureFiles});
     }
   }

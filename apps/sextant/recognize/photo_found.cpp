@@ -29,7 +29,8 @@ void add_poses(const SeenPhotos& seen, bool rig, const PhotoDetection& found, js
 
 json terms_of(const PhotoPoseTerms& t) {
   return {{"agreeing", t.agreeing}, {"share", t.share},     {"spread_px", t.spread_px},
-          {"rms_px", t.rms_px},     {"q_score", t.q_score}, {"chance", t.chance}};
+          {"rms_px", t.rms_px},     {"q_score", t.q_score}, {"chance", t.chance},
+          {"turn_rad", t.turn_rad}};
 }
 
 /// Places in the photographs of the matches that agree, and their points.

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <sstream>
 
+#include "sextant/core/eigen3.h"
 #include "sextant/pose/reprojection.h"
 #include "sextant/recognize/photo_poses/grouping.h"
 #include "sextant/recognize/photo_poses/hypotheses.h"
+#include "sextant/recognize/photo_poses/outline.h"
 #include "sextant/recognize/photo_poses/refine.h"
 #include "sextant/recognize/photo_poses/score.h"
 #include "sextant/recognize/photo_poses/several_views.h"
@@ -194,6 +196,12 @@ std::vector<PhotoHypothesis> averaged(const Problem& problem,
   return means;
 }
 
+double largest_turn_rad(const std::array<double, 36>& covariance) {
+  const auto& c = covariance;
+  const double largest = eigen(Sym3d{c[0], c[1], c[2], c[7], c[8], c[14]}).values[2];
+  return std::sqrt(max_of(largest, 0.0));
+}
+
 PhotoDetection detection_of(const Problem& problem, const PhotoHypothesis& pose,
                             const PhotoObject& object) {
   PhotoDetection found;
@@ -202,7 +210,6 @@ PhotoDetection detection_of(const Problem& problem, const PhotoHypothesis& pose,
   found.world_from_object = pose.world_from_object;
   found.centre_m = object.centre_m;
   found.terms = terms_of(problem, pose);
-  found.score = score_of(found.terms);
   found.inliers = pose.matches;
   found.views = supporting_views(problem, pose);
   std::vector<PhotoObservation> observations;
@@ -213,6 +220,8 @@ PhotoDetection detection_of(const Problem& problem, const PhotoHypothesis& pose,
   covariance.open_m = max_of(object.diameter_m, 1e-6);
   found.covariance = photo_covariance(problem.views, observations, pose.world_from_object,
                                       found.centre_m, covariance);
+  found.terms.turn_rad = largest_turn_rad(found.covariance);
+  found.score = score_of(found.terms);
   return found;
 }
 
@@ -231,6 +240,36 @@ std::string doubt_of(const Problem& problem, const PhotoHypothesis& pose,
   return doubt.str();
 }
 
+/// Step 8: what is accepted, and what is not and why.
+void judge_poses(const Problem& problem, const std::vector<PhotoHypothesis>& poses,
+                 std::span<const PhotoObject> objects, std::span<const PhotoHypothesis> hypotheses,
+                 PhotoPoses& result) {
+  std::vector<PhotoHypothesis> accepted;
+  std::vector<PhotoDetection> detections;
+  for (const PhotoHypothesis& pose : poses) {
+    PhotoDetection found =
+        detection_of(problem, pose, objects[static_cast<std::size_t>(pose.object)]);
+    found.reason = doubt_of(problem, pose, found, hypotheses);
+    if (!found.reason.empty()) {
+      result.rejected.push_back(std::move(found));
+      continue;
+    }
+    accepted.push_back(pose);
+    detections.push_back(std::move(found));
+  }
+  std::vector<std::int32_t> covering(accepted.size(), -1);
+  if (problem.options.once_in_a_place) covering = covering_poses(problem, accepted);
+  for (std::size_t i = 0; i < detections.size(); ++i) {
+    if (covering[i] >= 0) {
+      std::ostringstream reason;
+      reason << "most of its features lie within the outline of a pose of the same object with "
+             << accepted[static_cast<std::size_t>(covering[i])].matches.size();
+      detections[i].reason = reason.str();
+    }
+    (covering[i] < 0 ? result.detections : result.rejected).push_back(std::move(detections[i]));
+  }
+}
+
 bool higher(const PhotoDetection& a, const PhotoDetection& b) {
   return a.score != b.score ? a.score > b.score : a.object_index < b.object_index;
 }
@@ -244,6 +283,8 @@ PhotoPoseOptions photo_pose_options(PhotoPreset preset) {
   o.first_success = true;
   o.nearest_first = false;
   o.polish = false;
+  o.turn_over = false;
+  o.once_in_a_place = false;
   if (preset == PhotoPreset::kPaper) return o;
   o.clustering = PlaceClustering::kAgglomerative;
   o.cluster_radius_px = 200;
@@ -294,12 +335,7 @@ PhotoPoses find_photo_poses(const Context& context, std::span<const PhotoMatch> 
     poses = joined_and_refined(problem, steps.hypotheses, dropped, steps, clock);
   }
   report(progress, 2, 3);
-  for (const PhotoHypothesis& pose : poses) {
-    PhotoDetection found =
-        detection_of(problem, pose, objects[static_cast<std::size_t>(pose.object)]);
-    found.reason = doubt_of(problem, pose, found, steps.hypotheses);
-    (found.reason.empty() ? result.detections : result.rejected).push_back(std::move(found));
-  }
+  judge_poses(problem, poses, objects, steps.hypotheses, result);
   std::stable_sort(result.detections.begin(), result.detections.end(), higher);
   for (DroppedPose& d : dropped) {
     if (result.rejected.size() >= kMostRejected) break;

@@ -1,9 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sextant/recognize/photo_poses/refine.h"
 
+#include "sextant/core/eigen3.h"
 #include "sextant/recognize/photo_poses/hypotheses.h"
 
 namespace sextant::detail::photo_poses {
+namespace {
+
+/// I - 2 n nᵀ: what a mirror with this normal does.
+Mat3d mirror(const Vec3d& n) {
+  return {{Vec3d{1, 0, 0} - n * (2 * n.x), Vec3d{0, 1, 0} - n * (2 * n.y),
+           Vec3d{0, 0, 1} - n * (2 * n.z)}};
+}
+
+/// Seen from far off, points of a plane look the same where the plane is turned the other way: as
+/// if a mirror stood behind them, across the line of sight. The pose that does this to the plane
+/// that fits the matches' points best, their middle staying where it is.
+Rigid3d turned_over(const Problem& problem, const SampledPose& pose) {
+  const auto count = static_cast<double>(pose.agreeing.size());
+  const auto observation = [&](std::int32_t m) -> const PhotoObservation& {
+    return problem.matches[static_cast<std::size_t>(m)];
+  };
+  Vec3d middle;
+  for (const std::int32_t m : pose.agreeing) middle += observation(m).point_m / count;
+  Sym3d moments{};
+  for (const std::int32_t m : pose.agreeing) {
+    const Vec3d p = observation(m).point_m - middle;
+    moments = moments + Sym3d{p.x * p.x, p.x * p.y, p.x * p.z, p.y * p.y, p.y * p.z, p.z * p.z};
+  }
+  const Vec3d normal = eigen(moments).vectors.row[0];
+  const PinholeView& view =
+      problem.views[static_cast<std::size_t>(observation(pose.agreeing.front()).camera)];
+  const Vec3d at = pose.world_from_object * middle;
+  const Vec3d sight = normalized(at - inverse(view.camera_from_world).translation);
+  const Mat3d rotation = mirror(sight) * pose.world_from_object.rotation * mirror(normal);
+  return renormalized(Rigid3d{rotation, at - rotation * middle});
+}
+
+double q_score(const Problem& problem, const Rigid3d& pose, std::span<const std::int32_t> matches) {
+  const std::vector<Rigid3d> in_cameras = poses_in_cameras(problem, pose);
+  const double sigma_sq = static_cast<double>(problem.options.sigma_px) * problem.options.sigma_px;
+  double sum = 0;
+  for (const std::int32_t m : matches) {
+    sum += 1 / (1 + error_sq_px(problem, in_cameras, m) / sigma_sq);
+  }
+  return sum;
+}
+
+/// Takes the pose turned over where it fits the matches better.
+void try_turned_over(const Problem& problem, std::span<const std::int32_t> matches,
+                     const SampleSearch& search, SampledPose& best) {
+  if (best.agreeing.size() < 4) return;
+  // The distances in the photographs decide between the two, so they are what is minimised.
+  SampledPose other = best;
+  other.world_from_object = fit_pose(problem, best.agreeing, turned_over(problem, best),
+                                     PoseObjective::kReprojection, search.fit)
+                                .world_from_object;
+  other.agreeing = agreeing(problem, other.world_from_object, matches, search.limit_px_sq);
+  if (other.agreeing.size() < static_cast<std::size_t>(search.least)) return;
+  fit_to_agreeing(problem, matches, search.limit_px_sq, PoseObjective::kReprojection, search.fit,
+                  other);
+  if (q_score(problem, other.world_from_object, matches) >
+      q_score(problem, best.world_from_object, matches)) {
+    best = std::move(other);
+  }
+}
+
+}  // namespace
 
 std::optional<PhotoHypothesis> refined(const Problem& problem, const PhotoHypothesis& pose,
                                        std::uint64_t number) {
@@ -40,6 +103,7 @@ std::optional<PhotoHypothesis> refined(const Problem& problem, const PhotoHypoth
     }
   }
   if (!best) return std::nullopt;
+  if (o.turn_over) try_turned_over(problem, pose.matches, search, *best);
   return PhotoHypothesis{pose.object, -1, best->world_from_object, std::move(best->agreeing), 0};
 }
 

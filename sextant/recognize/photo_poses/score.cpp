@@ -78,9 +78,22 @@ PhotoPoseTerms terms_of(const Problem& problem, const PhotoHypothesis& pose) {
 
 double score_of(const PhotoPoseTerms& terms) {
   if (terms.agreeing < 4) return 0;
-  const double logit =
-      -6.0 + 2.0 * std::log(terms.agreeing) + 2.0 * terms.share - 0.1 * max_of(terms.chance, -30.0);
+  // Fitted by `sextant reproduce photo-score`: right is within 5 cm and 10 degrees.
+  constexpr double kWeights[kPhotoScoreTerms] = {-6.608, 0.2006, 3.557, -1.007, 6.182};
+  const std::array<double, kPhotoScoreTerms> x = photo_score_terms(terms);
+  double logit = 0;
+  for (std::size_t i = 0; i < kPhotoScoreTerms; ++i) logit += kWeights[i] * x[i];
   return 1 / (1 + std::exp(-logit));
 }
 
 }  // namespace sextant::detail::photo_poses
+
+namespace sextant {
+
+std::array<double, kPhotoScoreTerms> photo_score_terms(const PhotoPoseTerms& terms) {
+  return {1, std::log(max_of(terms.agreeing, 1.0)), terms.share,
+          std::log(clamp(terms.turn_rad, 1e-4, 3.0)),
+          min_of(std::log(max_of(terms.agreeing, 1.0) / 8), 0.0)};
+}
+
+}  // namespace sextant
