@@ -70,22 +70,19 @@ void add_board(CLI::App& app) {
   board->require_subcommand(1);
   board->footer("\nExample:\n  sextant board make --size A4");
   auto state = std::make_shared<BoardCommand>();
-  CLI::App* command =
-      add_command(*board, "make",
-                  "The AprilTag board to print, and the file that says where its tags lie. The "
-                  "object stands in "
-                  "its middle; photographs of both are learned by 'sextant learn --board'",
-                  "sextant board make --size A4                      # board.pdf and board.json\n"
-                  "  sextant board make --size A3 -o large.png --dpi 600",
-                  state->common);
+  CLI::App* command = add_command(
+      *board, "make",
+      "The AprilTag board to print, on which an object stands to be learned from photographs",
+      "sextant board make --size A4                      # board.pdf and board.json\n"
+      "  sextant board make --size A3 -o large.png --dpi 600",
+      state->common);
   command->add_option("--size", state->size, "of the paper: A5, A4, A3, A2, letter")
       ->check(CLI::IsMember({"A5", "A4", "A3", "A2", "letter"}))
       ->capture_default_str();
   command
       ->add_option("--tag-m", state->tag_m,
-                   "side of the tags' black squares; 0 takes what suits the paper")
-      ->check(within<double>({0, 1}))
-      ->capture_default_str();
+                   "side of the tags' black squares; without it what suits the paper")
+      ->check(within<double>({5e-3, 1}));
   command
       ->add_option("--first-id", state->first_id,
                    "number of the first tag, so that two boards have none in common")

@@ -267,6 +267,9 @@ void run(const CLI::App& flags, LearnCommand& command) {
       find_learn_inputs(command.inputs, command.name, command.units);
   check_names(command, inputs, library);
   refuse_what_has_no_effect(flags, inputs);
+  const bool writes = !command.photos.picture.empty() || !command.photos.save_camera.empty();
+  require(inputs.size() == 1 || !writes, "--picture, --save-camera: ", inputs.size(),
+          " inputs would be written to one file; learn one folder of photographs at a time");
   Result result;
   result.document = {{"library", command.library}, {"objects", nlohmann::json::array()}};
   Clutter clutter(context, command.clutter_frames);
@@ -333,7 +336,7 @@ void add_learn(CLI::App& app) {
   auto state = std::make_shared<LearnCommand>();
   CLI::App* command = add_command(
       app, "learn",
-      "Learns objects from meshes, clouds, RGB-D views, photographs, pictures or models of MOPED "
+      "Learns objects from meshes, clouds, views, photographs, pictures or models of MOPED "
       "into a library",
       "sextant learn objects.sxt milk.ply --unit mm\n"
       "  sextant learn objects.sxt models/            # every mesh of a folder, also BOP's models\n"

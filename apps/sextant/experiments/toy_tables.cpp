@@ -2,6 +2,7 @@
 #include "apps/sextant/experiments/toy_tables.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "apps/sextant/synth/table_picture.h"
 #include "sextant/core/random.h"
@@ -157,7 +158,8 @@ JudgedTable ToyJudge::judge(const ToyTable& table, const Recognition& recognitio
       const Detection& detection = recognition.detections[d];
       if (detection.object_index == static_cast<std::int32_t>(o) &&
           is_right(o, detection.camera_from_object, object)) {
-        toy.found = right[d] = true;
+        right[d] = true;
+        if (std::exchange(toy.found, true)) continue;  // the first one has the highest score
         toy.error =
             pose_difference(models_[o], detection.camera_from_object, object.camera_from_object);
       } else if (detection.object_index == static_cast<std::int32_t>(o)) {

@@ -39,7 +39,7 @@ struct SoughtToy {
 
 /// What a recogniser made of a table.
 struct JudgedTable {
-  std::vector<SoughtToy> toys;          ///< those that the sensor shows at least a tenth of
+  std::vector<SoughtToy> toys;          ///< a tenth of them seen, half of that measured
   std::vector<RankedEstimate> reports;  ///< every detection: its score, and whether it is right
   int false_reports = 0;                ///< detections that are no toy in its place
   int wrong_reports = 0;                ///< of these, those at the place of that toy, turned

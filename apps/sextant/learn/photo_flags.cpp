@@ -21,13 +21,25 @@ void check_photo_flags(const CLI::App& flags, const LearnPhotosFlags& photos, bo
     refuse_flags_for_input(flags, own,
                            "no input is a folder of photographs with --board or a rig's --camera");
   }
+  constexpr const char* kAdjusted = "the tags of the board give the poses";
+  if (!photos.board.empty()) {
+    refuse_flags_for_input(flags, {"--photos-adjust", "--photos-pose-m", "--photos-pose-rad"},
+                           kAdjusted);
+  } else if (!photos.photos.adjust) {
+    refuse_flags_for_input(flags, {"--photos-pose-m", "--photos-pose-rad"},
+                           "poses are kept without --photos-adjust");
+  }
+  if (photos.least_height_m >= photos.most_height_m) {
+    throw CLI::ValidationError("--least-height-m", "leaves nothing below --most-height-m");
+  }
   if (photos.board.empty()) {
     std::vector<std::string> own = flags_of<BoardPosesOptions>("board");
     own.insert(own.end(), {"--tag-size-m", "--ruler-m", "--least-height-m", "--most-height-m",
                            "--save-camera"});
     refuse_flags_for_input(flags, own, "photographs with known poses need no board");
   } else if (camera_given) {
-    refuse_flags_for_input(flags, {"--save-camera"}, "--camera says which camera it was");
+    refuse_flags_for_input(flags, {"--save-camera", "--board-most-focal-share"},
+                           "--camera says which camera it was");
   }
 }
 

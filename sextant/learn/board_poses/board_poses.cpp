@@ -67,6 +67,11 @@ BundleResult adjust_views(const std::vector<Vec3d>& corners_m, bool focal, bool 
   return result;
 }
 
+std::int32_t count_used(const std::vector<BoardView>& views) {
+  return static_cast<std::int32_t>(std::count_if(
+      views.begin(), views.end(), [](const BoardView& view) { return view.rejected.empty(); }));
+}
+
 /// The views with the focal length, of the guess and those tried, whose adjustment leaves least;
 /// `guess_px` becomes the one from which it was found.
 std::vector<BoardView> with_focal(const std::vector<Vec3d>& corners_m,
@@ -76,7 +81,9 @@ std::vector<BoardView> with_focal(const std::vector<Vec3d>& corners_m,
   const double side = std::max(photos[0].width, photos[0].height);
   if (guess_px > 0) tries.push_back(guess_px);
   for (const double share : kFocalTries) tries.push_back(share * side);
-  std::vector<BoardView> best;
+  // Fewer photographs leave less: first it counts how many have a pose.
+  std::vector<BoardView> best = seen;
+  int most = 0;
   double least = INFINITY;
   for (const double focal_px : tries) {
     std::vector<BoardView> views = seen;
@@ -85,7 +92,9 @@ std::vector<BoardView> with_focal(const std::vector<Vec3d>& corners_m,
       find_pose(corners_m, guessed_camera(photos[v], focal_px), v, views[v]);
     }
     const double cost = adjust_views(corners_m, true, false, views).cost;
-    if (!(cost < least)) continue;
+    const int used = count_used(views);
+    if (used < most || !std::isfinite(cost) || (used == most && !(cost < least))) continue;
+    most = used;
     least = cost;
     best = std::move(views);
     guess_px = focal_px;
@@ -148,11 +157,6 @@ void check_one_camera(std::span<const BoardPhoto> photos) {
   }
 }
 
-std::int32_t count_used(const std::vector<BoardView>& views) {
-  return static_cast<std::int32_t>(std::count_if(
-      views.begin(), views.end(), [](const BoardView& view) { return view.rejected.empty(); }));
-}
-
 }  // namespace
 
 std::vector<Vec3d> board_corners_m(const TagBoard& board) {
@@ -202,6 +206,9 @@ BoardPoses find_board_poses(const TagBoard& board, std::span<const BoardPhoto> p
     reject_far_off(options, result.views);
     for (int round = 0; round < kSpreadRounds; ++round) {
       take_out_spread(corners, result.views);
+      lens = adjust_views(corners, true, true, result.views);
+    }
+    if (reject_far_off(options, result.views)) {
       lens = adjust_views(corners, true, true, result.views);
     }
     if (!lens.focal_deviation_px.empty()) result.focal_deviation_px = lens.focal_deviation_px[0];

@@ -262,8 +262,11 @@ LearnedFromPhotos learn_photos(const Context& context, const std::string& name,
   }
   limits = narrowed(photos, points, limits);
   points = judge();
-  if (reject_strangers(points, photos)) points = judge();
-  points = without_strays(context, join_points(photos, std::move(points)));
+  // Each photograph that goes takes points along, after which another one may share too few.
+  do {
+    while (reject_strangers(points, photos)) points = judge();
+    points = without_strays(context, join_points(photos, std::move(points)));
+  } while (reject_strangers(points, photos) && (points = judge(), true));
   require(static_cast<int>(points.size()) >= kFewestPhotoPoints, "photos: agree on ", points.size(),
           " points of the object, and fewer than ", kFewestPhotoPoints,
           " tell nothing apart: ", what_went_wrong(photos, input));

@@ -69,6 +69,7 @@ std::vector<double> focal_deviations(const Bundle& bundle, const Equations& equa
 }  // namespace
 
 std::vector<double> bundle_errors_px(const Bundle& bundle) {
+  check_bundle(bundle);
   std::vector<double> errors;
   errors.reserve(bundle.observations.size());
   for (const BundleObservation& seen : bundle.observations) {

@@ -27,12 +27,14 @@ std::vector<std::array<double, 6>> open_directions(std::span<const double, 36> c
   const EigenN<double, 6> own = eigen_jacobi(scaled);  // ascending
   std::vector<std::array<double, 6>> open;
   for (int k = 5; k >= 0 && own.values[k] >= open_m * open_m; --k) {
-    const double* along = own.vectors[k];
-    const double largest = *std::max_element(
-        along, along + 6, [](double a, double b) { return std::abs(a) < std::abs(b); });
-    const double size = std::copysign(std::sqrt(own.values[k]), largest);
+    const double size = std::sqrt(own.values[k]);
     std::array<double, 6>& motion = open.emplace_back();
-    for (int i = 0; i < 6; ++i) motion[static_cast<std::size_t>(i)] = size * along[i] / unit(i);
+    for (int i = 0; i < 6; ++i) {
+      motion[static_cast<std::size_t>(i)] = size * own.vectors[k][i] / unit(i);
+    }
+    const double largest = *std::max_element(
+        motion.begin(), motion.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+    for (double& number : motion) number = largest < 0 ? -number : number;
   }
   return open;
 }

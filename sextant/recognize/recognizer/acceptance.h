@@ -51,9 +51,9 @@ SEXTANT_HD inline AcceptanceFeatures acceptance_features(const VerificationTerms
            std::log(1 + 50 * static_cast<double>(t.buried))}};
 }
 
-/// The level of an object whose lookalikes are not known: a plain box's, so that nothing is
-/// reported in a hurry.
-inline constexpr double kUsualLevel = 0;
+/// The levels of an object whose lookalikes are not known and of packs of it: a plain box's, whose
+/// levels lie between -1 and 3, so that nothing is reported in a hurry.
+inline constexpr double kUsualLevel = 0, kUsualPackLevel = 1;
 
 inline constexpr int kTerms = [] {
   int count = 0;
@@ -125,8 +125,9 @@ inline double lookalike_level(const LearnedLookalikes& lookalikes, LookalikesOf 
   constexpr double kLow = -9, kHigh = 6;   // what is beyond tells nothing more
   constexpr std::size_t kLeastFrames = 6;  // with poses
   const std::int64_t row = std::int64_t{lookalikes.length} * lookalikes.frame_poses;
+  const double usual = what == LookalikesOf::kPacks ? kUsualPackLevel : kUsualLevel;
   // Those of another version have other terms.
-  if (lookalikes.length != kTerms || row == 0 || lookalikes.terms.empty()) return kUsualLevel;
+  if (lookalikes.length != kTerms || row == 0 || lookalikes.terms.empty()) return usual;
   std::vector<double> best;
   const float* next = lookalikes.terms.data();
   for (std::int64_t frame = 0; frame < lookalikes.terms.size() / row; ++frame) {
@@ -143,7 +144,7 @@ inline double lookalike_level(const LearnedLookalikes& lookalikes, LookalikesOf 
     if (what == LookalikesOf::kPacks) has_pose = std::isfinite(most);
     if (has_pose) best.push_back(clamp(most, kLow, kHigh));
   }
-  if (best.size() < kLeastFrames) return kUsualLevel;
+  if (best.size() < kLeastFrames) return usual;
   std::sort(best.begin(), best.end());
   return best[best.size() * 9 / 10];
 }

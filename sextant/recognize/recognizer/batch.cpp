@@ -205,7 +205,7 @@ Recognition BatchRecognizer::recognize(std::span<const Model> models,
   select(scene_, models, options_.accept, std::move(pool), recognition);
   const std::size_t before = recognition.rejected.size();
   const auto unsure_count = static_cast<std::size_t>(told.end() - unsure);
-  const std::span rest(unsure, std::min(unsure_count, kMostInResult - before));
+  const std::span rest(unsure, std::min(unsure_count, kMostInResult));
   recognition.rejected.resize(before + rest.size());
   for_each_chunk(
       host_, static_cast<std::int64_t>(rest.size()), 64, [&](std::int64_t begin, std::int64_t end) {
@@ -218,6 +218,7 @@ Recognition BatchRecognizer::recognize(std::span<const Model> models,
                      recognition.rejected.begin() + static_cast<std::ptrdiff_t>(before),
                      recognition.rejected.end(),
                      [](const Detection& a, const Detection& b) { return a.score > b.score; });
+  if (recognition.rejected.size() > kMostInResult) recognition.rejected.resize(kMostInResult);
   clock.stop("select");
   return recognition;
 }

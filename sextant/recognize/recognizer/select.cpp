@@ -261,7 +261,8 @@ void weigh_turned(std::span<const Model> models, double accept, std::span<Explan
     for (std::size_t k = i + 1; k < sure.size(); ++k) {
       if (are_turned(best, sure[k]) && fits_better(best->found, sure[k]->found)) best = sure[k];
     }
-    if (best == sure[i]) continue;
+    // One that took the place of another wrong way before is above this one already.
+    if (best == sure[i] || best->found.score >= sure[i]->found.score) continue;
     std::swap(best->found.score, sure[i]->found.score);
     std::swap(best->score_among_several, sure[i]->score_among_several);
   }

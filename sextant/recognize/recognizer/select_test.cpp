@@ -139,6 +139,21 @@ TEST(Select, DepthsTellWhichWayABodyLies) {
   EXPECT_EQ(recognition.detections[0].score, 0.9);
 }
 
+// Two wrong ways that are much alike: the right one comes before both.
+TEST(Select, TwoWrongWaysDoNotChangePlacesWithTheRightOne) {
+  Explanation upright = explaining(0, 0.88, 0.88, 0);
+  upright.found.terms.supported = 0.9f;
+  upright.found.terms.pixels = 5000;
+  upright.found.terms.plane_gain = 2.1f;
+  Explanation over = turned(upright, 0.95), nearly = turned(upright, 0.92);
+  over.found.terms.plane_gain = nearly.found.terms.plane_gain = 2.0f;
+  nearly.found.camera_from_object.translation.x += 0.05;
+  Recognition recognition;
+  select(empty_scene(), two_models(), 0.3f, {over, nearly, upright}, recognition);
+  ASSERT_FALSE(recognition.detections.empty());
+  EXPECT_GT(recognition.detections[0].camera_from_object.rotation.row[0].x, 0);
+}
+
 // A result has the best of the rejected poses, not all of them.
 TEST(Select, NoMoreIsRejectedThanAnybodyReads) {
   std::vector<Explanation> pool;
@@ -147,6 +162,7 @@ TEST(Select, NoMoreIsRejectedThanAnybodyReads) {
   select(empty_scene(), two_models(), 0.5f, pool, recognition);
   EXPECT_EQ(recognition.rejected.size(), 1000u);
   EXPECT_EQ(recognition.rejected[0].score, 1e-4 * 1499);
+  EXPECT_EQ(recognition.rejected[999].score, 1e-4 * 500);
 }
 
 }  // namespace

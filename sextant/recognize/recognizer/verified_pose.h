@@ -51,7 +51,7 @@ SEXTANT_HD inline SymN<double, 6> covariance_of(const ModelView& model, const Ri
   const double reach = static_cast<double>(noise.reach(depth_m)) / kKinectReach_px;
   const double shared = kSharedByKinect * max_of(1.0, reach * reach);
   const double least_information = model.shape_m > 0 ? kLeastInformation : 0.0;
-  const double margin = sigma_m / counted_m;
+  const double margin = counted_m > 0 ? sigma_m / counted_m : 1.0;
   SymN<double, 6> c = pose_covariance(equations, pose_directions(equations, 0.5 * diameter),
                                       margin * margin, shared, least_information, diameter);
   const double together = kTogether * sigma_m;
