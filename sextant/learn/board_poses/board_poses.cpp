@@ -53,7 +53,7 @@ BundleResult adjust_views(const std::vector<Vec3d>& corners_m, bool focal, bool 
   options.focal = focal;
   options.centre = options.distortion = lens;
   options.centre_px = kCentreShare * bundle.cameras[0].width;
-  const BundleResult result = adjust_bundle(bundle, options);
+  BundleResult result = adjust_bundle(bundle, options);
   const std::vector<double> errors = bundle_errors_px(bundle);
   std::size_t o = 0;
   for (std::size_t k = 0; k < used.size(); ++k) {
