@@ -129,7 +129,7 @@ struct LearnedFromPhotos {
 ///
 /// SIFT features of each two photographs are matched along the epipolar lines of the known poses,
 /// both ways; matches make tracks, no two features of a photograph in one; a track is triangulated
-/// robustly (triangulate.h). With `adjust`, adjust_bundle moves points and poses, and points are
+/// robustly (locate_point.h). With `adjust`, adjust_bundle moves points and poses, and points are
 /// judged again. Of a point's descriptors those that are close to each other are one row of the
 /// appearance, their mean; rows with the same coordinates are one point. The mesh is a cloud of the
 /// points with their colours; there is nothing for depth maps.

@@ -28,6 +28,7 @@ std::vector<double> places_along(double paper_m, double tag_m, const std::string
   require(count >= 3, "tag_m: ", tag_m, " leaves no room for three tags along each side of ",
           paper);
   std::vector<double> places;
+  places.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
     places.push_back(-room / 2 + i * (room - tag_m) / (count - 1));
   }
@@ -100,6 +101,7 @@ BoardSheet make_board_sheet(const Paper& paper, double tag_m, int first_id) {
   const std::vector<double> x = places_along(paper.width_m, board.tag_m, paper.name);
   const std::vector<double> y = places_along(paper.height_m, board.tag_m, paper.name);
   std::vector<Vec2d> lows;
+  lows.reserve(2 * (x.size() + y.size()));
   for (const double at : x) lows.push_back({at, y.back()});
   for (std::size_t i = y.size() - 1; i-- > 0;) lows.push_back({x.back(), y[i]});
   for (std::size_t i = x.size() - 1; i-- > 0;) lows.push_back({x[i], y[0]});

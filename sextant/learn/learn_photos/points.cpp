@@ -91,11 +91,11 @@ std::vector<Point> make_points(const Context& context, const Photos& photos,
                                std::span<const Track> tracks, const std::optional<Bounds>& box,
                                const Limits& limits, const LearnPhotosOptions& options) {
   const std::vector<PinholeView> views = photos.views();
-  TriangulateOptions triangulation;
-  triangulation.most_mean_px = limits.most_mean_px;
-  triangulation.outlier_px = limits.outlier_px;
-  triangulation.least_views = options.least_views;
-  triangulation.least_angle_rad = options.least_angle_rad;
+  LocatePointOptions locating;
+  locating.most_mean_px = limits.most_mean_px;
+  locating.outlier_px = limits.outlier_px;
+  locating.least_views = options.least_views;
+  locating.least_angle_rad = options.least_angle_rad;
   std::vector<Point> all(tracks.size());
   constexpr std::int64_t kGrain = 64;
   for_each_chunk(
@@ -112,7 +112,7 @@ std::vector<Point> make_points(const Context& context, const Photos& photos,
             sightings.push_back({member.photo, photos.features[p].ideal_px[member.feature]});
             members.push_back(member);
           }
-          const TriangulatedPoint point = triangulate(views, sightings, triangulation);
+          const LocatedPoint point = locate_point(views, sightings, locating);
           if (!point.found) continue;
           if (point.angle_rad > kFarApart_rad &&
               tracks[t].matches < static_cast<int>(tracks[t].members.size())) {

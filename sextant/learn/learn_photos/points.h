@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/learn/learn_photos/tracks.h"
-#include "sextant/pose/triangulate.h"
+#include "sextant/pose/locate_point.h"
 
 namespace sextant::detail::learn_photos {
 

@@ -15,7 +15,7 @@ struct PointSighting {
   Vec2d at_px;  ///< in a photograph without lens distortion
 };
 
-struct TriangulateOptions {
+struct LocatePointOptions {
   double outlier_px = 4;          ///< sightings farther off are left out
   double most_mean_px = 2.5;      ///< largest mean distance of the others
   int least_views = 3;            ///< that must agree
@@ -32,7 +32,7 @@ struct TriangulateOptions {
   }
 };
 
-struct TriangulatedPoint {
+struct LocatedPoint {
   bool found = false;
   Vec3d at_m;                           ///< in the frame of the views' world
   double mean_px = 0;                   ///< distance of the sightings that agree
@@ -44,8 +44,8 @@ struct TriangulatedPoint {
 /// rays, the place that most others are near to is fitted to those by least squares in the
 /// photographs, and what is far off is left out. Of many sightings, 300 pairs are looked at, evenly
 /// over all. It is in front of all cameras that agree, or not found.
-TriangulatedPoint triangulate(std::span<const PinholeView> views,
-                              std::span<const PointSighting> sightings,
-                              const TriangulateOptions& options = {});
+LocatedPoint locate_point(std::span<const PinholeView> views,
+                          std::span<const PointSighting> sightings,
+                          const LocatePointOptions& options = {});
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sextant/pose/triangulate.h"
+#include "sextant/pose/locate_point.h"
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ class Sightings {
       : views_(views), sightings_(sightings) {
     for (const PointSighting& seen : sightings) {
       require(seen.view >= 0 && static_cast<std::size_t>(seen.view) < views.size(),
-              "triangulate: a sighting is of view ", seen.view, ", but there are ", views.size());
+              "locate_point: a sighting is of view ", seen.view, ", but there are ", views.size());
       const PinholeView& view = views[static_cast<std::size_t>(seen.view)];
       const Rigid3d world_from_camera = inverse(view.camera_from_world);
       rays_.push_back({world_from_camera.translation,
@@ -110,7 +110,7 @@ Vec3d middle(const Ray& a, const Ray& b) {
 }
 
 /// The start that most sightings are near to; of several the one with the least sum of squares.
-bool best_start(const Sightings& sightings, const TriangulateOptions& options, Vec3d& at_m) {
+bool best_start(const Sightings& sightings, const LocatePointOptions& options, Vec3d& at_m) {
   const auto count = static_cast<std::int64_t>(sightings.size());
   const std::int64_t pairs = count * (count - 1) / 2;
   const std::int64_t stride = (pairs + kMostPairs - 1) / kMostPairs;
@@ -142,11 +142,11 @@ bool best_start(const Sightings& sightings, const TriangulateOptions& options, V
 
 }  // namespace
 
-TriangulatedPoint triangulate(std::span<const PinholeView> views,
-                              std::span<const PointSighting> sightings,
-                              const TriangulateOptions& options) {
+LocatedPoint locate_point(std::span<const PinholeView> views,
+                          std::span<const PointSighting> sightings,
+                          const LocatePointOptions& options) {
   check_options(options);
-  TriangulatedPoint point;
+  LocatedPoint point;
   const Sightings all(views, sightings);
   if (!best_start(all, options, point.at_m)) return point;
   for (int round = 0; round < 5; ++round) {

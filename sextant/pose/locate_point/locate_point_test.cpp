@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sextant/pose/triangulate.h"
+#include "sextant/pose/locate_point.h"
 
 #include <gtest/gtest.h>
 
@@ -30,10 +30,10 @@ std::vector<PointSighting> sightings_of(const std::vector<PinholeView>& views, c
 
 constexpr Vec3d kPlace{0.08, -0.03, 0.7};
 
-TEST(Triangulate, FindsThePlaceAndLeavesOutliersOut) {
+TEST(LocatePoint, FindsThePlaceAndLeavesOutliersOut) {
   const auto views = row_of_views(6);
   auto sightings = sightings_of(views, kPlace);
-  const TriangulatedPoint exact = triangulate(views, sightings);
+  const LocatedPoint exact = locate_point(views, sightings);
   ASSERT_TRUE(exact.found);
   EXPECT_LT(norm(exact.at_m - kPlace), 1e-9);
   EXPECT_EQ(exact.sightings.size(), 6u);
@@ -41,26 +41,26 @@ TEST(Triangulate, FindsThePlaceAndLeavesOutliersOut) {
   EXPECT_NEAR(exact.angle_rad, 0.35, 0.01);
   sightings[1].at_px.x += 30;
   sightings[4].at_px.y -= 12;
-  const TriangulatedPoint robust = triangulate(views, sightings);
+  const LocatedPoint robust = locate_point(views, sightings);
   ASSERT_TRUE(robust.found);
   EXPECT_LT(norm(robust.at_m - kPlace), 1e-9);
   EXPECT_EQ(robust.sightings, (std::vector<std::int32_t>{0, 2, 3, 5}));
 }
 
-TEST(Triangulate, OneSightingOfEachView) {
+TEST(LocatePoint, OneSightingOfEachView) {
   const auto views = row_of_views(4);
   auto sightings = sightings_of(views, kPlace);
   sightings.push_back({2, {sightings[2].at_px.x + 1, sightings[2].at_px.y}});
-  const TriangulatedPoint point = triangulate(views, sightings);
+  const LocatedPoint point = locate_point(views, sightings);
   ASSERT_TRUE(point.found);
   EXPECT_EQ(point.sightings, (std::vector<std::int32_t>{0, 1, 2, 3}));
 }
 
-TEST(Triangulate, RefusesWhatIsNotDetermined) {
+TEST(LocatePoint, RefusesWhatIsNotDetermined) {
   const auto views = row_of_views(4);
   const auto found = [&](const std::vector<PointSighting>& sightings,
-                         const TriangulateOptions& options = {}) {
-    return triangulate(views, sightings, options).found;
+                         const LocatePointOptions& options = {}) {
+    return locate_point(views, sightings, options).found;
   };
   EXPECT_FALSE(found({}));
   EXPECT_FALSE(found({{0, {320, 240}}}));
@@ -74,7 +74,7 @@ TEST(Triangulate, RefusesWhatIsNotDetermined) {
   // Rays that do not meet.
   EXPECT_FALSE(found({{0, {320, 240}}, {1, {300, 400}}, {2, {330, 20}}, {3, {200, 300}}}));
   EXPECT_TRUE(testing::mentions(testing::error_message([&] {
-                                  triangulate(views, std::vector<PointSighting>{{7, {}}});
+                                  locate_point(views, std::vector<PointSighting>{{7, {}}});
                                 }),
                                 "of view 7"));
 }
