@@ -203,7 +203,8 @@ double length_m_of(const std::string& text) {
   const std::size_t unit = text.find_first_not_of("0123456789.+-eE ");
   const std::string number = text.substr(0, unit);
   double length = 0;
-  const char* last = number.data() + number.find_last_not_of(' ') + 1;
+  const std::size_t digits = number.find_last_not_of(' ') + 1;  // 0 where there are none
+  const char* last = number.data() + digits;
   const auto [end, error] = std::from_chars(number.data(), last, length);
   require(error == std::errc{} && end == last, "'", text, "' is no length such as 63mm");
   require(unit != std::string::npos, "'", text, "' has no unit; 63mm, 6.3cm and 0.063m have one");
