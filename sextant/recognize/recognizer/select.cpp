@@ -282,6 +282,7 @@ void weigh_turned(std::span<const Model> models, double accept, std::span<Explan
   for (std::size_t i = 0; i < sure.size(); ++i) {
     sure[i]->found.score *= shares[i];
     sure[i]->score_among_several *= shares[i];
+    sure[i]->may_lie_otherwise = shares[i] <= 0.5;
   }
 }
 
@@ -317,7 +318,8 @@ void select(const SceneFrame& scene, std::span<const Model> models, float accept
     if (recognition.rejected.size() >= kMostInResult) break;
     Detection& found = pool[at].found;
     if (!(found.score >= static_cast<double>(accept))) {
-      found.reason = reason_of(found.terms);
+      found.reason = pool[at].may_lie_otherwise ? "another way to lie there is as likely"
+                                                : reason_of(found.terms);
     } else if (!choice.instead[at].empty()) {
       found.reason = choice.instead[at];
     } else {

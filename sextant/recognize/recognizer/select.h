@@ -11,6 +11,7 @@ namespace sextant::detail::recognizer {
 struct Explanation {
   Detection found;
   double score_among_several = 0;  ///< see VerifiedPose
+  bool may_lie_otherwise = false;  ///< another way to lie in this place is as likely
   std::vector<std::int32_t> pixels;
 
   /// One of a pack, of which `found` tells the whole.

@@ -129,6 +129,8 @@ TEST(Select, DepthsTellWhichWayABodyLies) {
     const bool is_over = recognition.detections[0].camera_from_object.rotation.row[0].x < 0;
     EXPECT_EQ(is_over, gain > 2.0f);
     EXPECT_NEAR(recognition.detections[0].score, 0.9 * share, 1e-9);
+    ASSERT_EQ(recognition.rejected.size(), 1u);
+    EXPECT_EQ(recognition.rejected[0].reason, "another way to lie there is as likely");
   }
   // One that is far less likely changes nothing.
   Recognition recognition;
